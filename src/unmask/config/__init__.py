@@ -1,0 +1,1 @@
+"""Settings from file, environment and options."""

@@ -1,0 +1,1 @@
+"""One file per third-party client: typed values out, our errors out."""

@@ -1,0 +1,1 @@
+"""Pure knowledge: what a guest's CPU really has."""

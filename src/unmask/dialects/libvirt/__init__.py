@@ -1,0 +1,1 @@
+"""How libvirt writes a guest's CPU."""

@@ -1,0 +1,1 @@
+"""How Proxmox VE writes a guest's CPU."""

@@ -1,0 +1,1 @@
+"""Run rules over an inventory."""

@@ -1,0 +1,1 @@
+"""The shared language: frozen dataclasses without input, output or judgement."""

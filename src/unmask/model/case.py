@@ -1,0 +1,51 @@
+"""What a rule looks at: one subject together with everything that judging it needs.
+
+The engine builds cases from an inventory; rules are pure functions of one case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from unmask.model.cpu import FeatureView, HostCpu
+from unmask.model.inventory import Cluster, Guest, Host
+from unmask.model.reading import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class GuestCase:
+    """A guest, its host, and what it sees of its CPU."""
+
+    guest: Guest
+    host: Reading[Host]
+    view: FeatureView
+    """What it sees now (running), or would see when started (stopped)."""
+    pending: FeatureView | None
+    """What it will see after a stop and start, where a change is pending."""
+    cluster: Cluster | None = None
+    peers: tuple[Host, ...] = ()
+    """The other hosts of its cluster."""
+
+    @property
+    def host_cpu(self) -> HostCpu:
+        """Return the host's CPU; raises `UnreadError` where the host or its CPU is not known."""
+        return self.host.value.cpu.value
+
+
+@dataclass(frozen=True, slots=True)
+class HostCase:
+    """A host and its cluster."""
+
+    host: Host
+    cluster: Cluster | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterCase:
+    """A cluster, its hosts and its guests."""
+
+    cluster: Cluster
+    hosts: tuple[Host, ...]
+    guests: tuple[GuestCase, ...] = ()
+    by_host: Mapping[str, tuple[GuestCase, ...]] = field(default_factory=dict, hash=False)

@@ -1,0 +1,145 @@
+"""What sources collect: hosts, guests, clusters, and the gaps in what could be read.
+
+An `Inventory` is all that judgement needs. Saved and loaded again it gives the same findings as the
+live cluster did.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from unmask.model.cpu import Accelerator, CpuSpec, HostCpu, HypervisorCpu, Remark
+from unmask.model.reading import Reading
+
+
+class Platform(StrEnum):
+    """The kind of hypervisor that a host or guest belongs to."""
+
+    PROXMOX = "proxmox"
+    LIBVIRT = "libvirt"
+
+
+class GuestState(StrEnum):
+    """Whether a guest runs."""
+
+    RUNNING = "running"
+    STOPPED = "stopped"
+    PAUSED = "paused"
+    SUSPENDED = "suspended"
+    """Saved to disk; it resumes with the CPU it was started with."""
+    UNKNOWN = "unknown"
+    """The source cannot tell (a copy of configuration files)."""
+
+
+class GuestKind(StrEnum):
+    """Virtual machine or container."""
+
+    VM = "vm"
+    CONTAINER = "container"
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """Versions on a host; "" where not known."""
+
+    hypervisor: str = ""
+    """"Proxmox VE 9.2.11", "libvirt 9.0.0"."""
+    qemu: str = ""
+    kernel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A machine that runs guests."""
+
+    subject: str
+    """Unique in an inventory: CLUSTER/NODE, or the host's name."""
+    name: str
+    platform: Platform
+    cluster: str
+    """`Cluster.subject`, or "" for a single host."""
+    cpu: Reading[HostCpu]
+    software: Software = Software()
+    offers: tuple[HypervisorCpu, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A stored state of a guest and the CPU that it would bring back."""
+
+    name: str
+    cpu: CpuSpec
+    with_memory: bool = False
+    """Holds RAM: resuming it restores the CPU of that moment, whatever is configured now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """A virtual machine or container."""
+
+    subject: str
+    """Unique in an inventory: CLUSTER/VMID, or HOST/NAME."""
+    ident: str
+    """The platform's own identifier: a VMID, a libvirt UUID."""
+    name: str
+    """As configured; comes from outside and may hold anything printable or not."""
+    platform: Platform
+    kind: GuestKind
+    host: str
+    """`Host.subject`."""
+    state: GuestState
+    arch: str
+    accelerator: Accelerator
+    configured: CpuSpec
+    """What is configured for the guest as it runs now, or for its next start if it is stopped."""
+    running: CpuSpec | None = None
+    """What the running process was started with, where the source could see that."""
+    pending: CpuSpec | None = None
+    """A configured change that waits for a stop and start."""
+    template: bool = False
+    os_declared: str = ""
+    """The operating system as the configuration declares it: "l26", "win11", a libosinfo id."""
+    remarks: tuple[Remark, ...] = ()
+    """What was noticed about the configuration beside its CPU."""
+    snapshots: tuple[Snapshot, ...] = ()
+    location: str = ""
+    """Where the configuration was read: a path or URI."""
+
+    @property
+    def current(self) -> CpuSpec:
+        """Return the CPU specification that is in force now."""
+        return self.running or self.configured
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Hosts between which guests can move."""
+
+    subject: str
+    name: str
+    platform: Platform
+    custom_models: tuple[tuple[str, CpuSpec], ...] = ()
+    """Custom CPU models by name without the `custom-` prefix, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that was asked for and could not be read."""
+
+    subject: str
+    """What is incomplete: a host, a guest, a target, a file."""
+    reason: str
+    needs: str = ""
+    """The privilege, package or file that would fill the gap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """Everything that one run has collected, each tuple sorted by subject."""
+
+    targets: tuple[str, ...] = ()
+    hosts: tuple[Host, ...] = ()
+    guests: tuple[Guest, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    gaps: tuple[Gap, ...] = ()

@@ -1,0 +1,45 @@
+"""The `Document`: everything that a report may show, judged and ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from unmask.model.case import GuestCase
+from unmask.model.finding import Outcome
+from unmask.model.inventory import Inventory
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """When and how a report was made."""
+
+    version: str
+    """Of unmask."""
+    started: str
+    """ISO 8601 in UTC, seconds."""
+    targets: tuple[str, ...]
+    complete: bool
+    """False where a target could not be read or a gap or skip is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One audit."""
+
+    run: Run
+    inventory: Inventory
+    cases: tuple[GuestCase, ...]
+    """One a guest, in the order of `inventory.guests`."""
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A way to write a document."""
+
+    name: str
+    """As `--format` takes it."""
+    summary: str
+    render: Callable[[Document, int], str]
+    """The document and the width of the terminal in columns (0: unlimited) to text."""

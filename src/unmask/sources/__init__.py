@@ -1,0 +1,1 @@
+"""One module per place an inventory comes from; each defines SOURCE."""
