@@ -8,19 +8,10 @@ Source: Linux arch/x86/kvm/cpuid.c (kvm_set_cpu_caps) and QEMU's feature words, 
 
 from __future__ import annotations
 
-EMULATED = frozenset(
-    {
-        "arat",
-        "arch_capabilities",
-        "hypervisor",
-        "nopl",
-        "tsc_adjust",
-        "tsc_deadline_timer",
-        "umip",
-        "x2apic",
-    }
-)
-"""KVM offers these whatever the silicon has."""
+from unmask.cpu.features import KVM_PROVIDES, listed
+
+EMULATED = KVM_PROVIDES | {"arch_capabilities", "nopl"}
+"""KVM offers these whatever the silicon has; `nopl` is a word that the guest's kernel makes."""
 
 WITHHELD = frozenset(
     {
@@ -78,11 +69,11 @@ COLLECTIVE = {
 
 
 def gives(flag: str, host_flags: frozenset[str]) -> bool:
-    """Return whether a KVM host with these flags can give a guest `flag`.
+    """Return whether a KVM host whose kernel prints `host_flags` can give a guest `flag`.
 
-    A flag that no kernel prints at all cannot be judged from printed flags; the caller asks only
-    about flags that are either printed or listed here.
+    A flag that no kernel prints is taken as given: its absence from a printed list says nothing.
     """
     if flag in EMULATED or flag in host_flags:
         return True
-    return COLLECTIVE.get(flag, flag) in host_flags
+    stand_in = COLLECTIVE.get(flag)
+    return stand_in in host_flags if stand_in else not listed(flag)

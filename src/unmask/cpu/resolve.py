@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from unmask.cpu import catalogue, levels
-from unmask.cpu.features import printed
 from unmask.cpu.passthrough import WITHHELD, gives
 from unmask.model.cpu import (
     Accelerator,
@@ -34,6 +33,7 @@ class Setting:
     accelerator: Accelerator
     host: HostCpu | None
     offers: tuple[HypervisorCpu, ...] = ()
+    qemu: str = ""
 
     @property
     def emulated(self) -> bool:
@@ -43,7 +43,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A view in the making: what is surely shown, what is named otherwise, what holds for the rest."""
+    """A view in the making: what is surely shown, what is otherwise, and the state of the rest."""
 
     label: str
     model: str
@@ -65,6 +65,7 @@ def resolve(
     accelerator: Accelerator,
     host: Reading[HostCpu],
     offers: tuple[HypervisorCpu, ...] = (),
+    qemu: str = "",
 ) -> FeatureView:
     """Return what a guest with `spec` sees on `host`.
 
@@ -74,8 +75,10 @@ def resolve(
         accelerator: What runs the guest's instructions.
         host: The physical CPU; a `Missing` one leaves host-dependent flags in the state HOST.
         offers: The hypervisor's own answers for that host, used for host-model.
+        qemu: QEMU's version there, "" if not known; what TCG implements depends on it.
     """
-    where = Setting(arch, accelerator, host.value if isinstance(host, Known) else None, offers)
+    known = host.value if isinstance(host, Known) else None
+    where = Setting(arch, accelerator, known, offers, qemu)
     draft = _draft(spec, where)
     if spec.remarked(RemarkKind.NO_START):
         draft = replace(draft, starts=False)
@@ -130,7 +133,7 @@ def _vendor(spec: CpuSpec, where: Setting, model: str) -> str:
     if given:
         return given
     if where.emulated:
-        known = catalogue.find(model or "max")
+        known = catalogue.find(model)
         return known.vendor if known else ""
     return where.host.vendor if where.host else ""
 
@@ -147,9 +150,7 @@ def _shared(spec: CpuSpec, where: Setting) -> Draft:
 def _unknown(spec: CpuSpec, reason: str) -> Draft:
     """Only what the specification itself names is known."""
     other = tuple((flag, State.HIDDEN) for flag in sorted(spec.off))
-    return Draft(
-        spec.label, spec.model, spec.on - spec.off, State.UNKNOWN, other, steps=(reason,)
-    )
+    return Draft(spec.label, spec.model, spec.on - spec.off, State.UNKNOWN, other, steps=(reason,))
 
 
 def _foreign(spec: CpuSpec, where: Setting) -> Draft:
@@ -180,21 +181,29 @@ def _passthrough(spec: CpuSpec, where: Setting) -> Draft:
         return Draft(_host_label(spec, None), "", frozenset(), State.HOST, off, steps=(step,))
     host = where.host
     withheld = tuple((flag, State.UNKNOWN) for flag in sorted(host.flags & WITHHELD - spec.on))
-    asked = frozenset(flag for flag in spec.on if gives(flag, host.flags) or not printed(flag))
+    asked = frozenset(flag for flag in spec.on if gives(flag, host.flags))
     shown = (host.flags - WITHHELD | asked | {"hypervisor"}) - spec.off
     rest = State.HIDDEN if host.complete else State.UNKNOWN
     lost = spec.on - asked if host.complete else frozenset()
     step = f"KVM passes the host's CPU through: {host.model_name or 'a CPU without a name'}"
     return Draft(
-        _host_label(spec, host), "", shown, rest, withheld + off, lost, not lost or not spec.enforced
+        _host_label(spec, host),
+        "",
+        shown,
+        rest,
+        withheld + off,
+        lost,
+        not lost or not spec.enforced,
     ).noting(step)
 
 
 def _maximum(spec: CpuSpec, where: Setting) -> Draft:
     if not where.emulated:
         return _passthrough(spec, where).noting("under KVM, max is the same as host")
-    draft = _named(replace(spec, model="max"), where)
-    return replace(draft, label=spec.label, model="").noting("under TCG, max is all it implements")
+    implemented = catalogue.emulated(where.qemu)
+    shown = (implemented | spec.on & implemented) - spec.off
+    step = "under TCG, max is all that QEMU implements"
+    return Draft(spec.label, "", shown, State.HIDDEN, steps=(step,))
 
 
 def _host_model(spec: CpuSpec, where: Setting) -> Draft:
@@ -226,11 +235,9 @@ def _named(spec: CpuSpec, where: Setting) -> Draft:
     known = catalogue.find(spec.model)
     if known is None:
         return _unknown(spec, f"the model {spec.model} is not in the catalogue")
-    base = known.tcg_flags if where.emulated else known.flags
+    base = catalogue.under_tcg(known.defined, where.qemu) if where.emulated else known.flags
     asked = (base | spec.on) - spec.off
-    draft = Draft(
-        spec.label, spec.model, asked, State.HIDDEN, steps=(_describe(spec, len(base)),)
-    )
+    draft = Draft(spec.label, spec.model, asked, State.HIDDEN, steps=(_describe(spec, len(base)),))
     draft = _optional(spec, where, draft)
     if spec.exact:
         return draft
@@ -270,8 +277,7 @@ def _at_least(where: Setting, draft: Draft) -> Draft:
 def _available(where: Setting) -> frozenset[str] | None:
     """Return the flags that this accelerator can give, or None where that is not known."""
     if where.emulated:
-        emulator = catalogue.find("max")
-        return emulator.tcg_flags if emulator else None
+        return catalogue.emulated(where.qemu)
     if where.accelerator is Accelerator.KVM and where.host and where.host.complete:
         return where.host.flags
     return None
@@ -282,9 +288,7 @@ def _limited(spec: CpuSpec, where: Setting, draft: Draft) -> Draft:
     available = _available(where)
     if available is None:
         return draft.noting("the host's flags are not known: nothing is taken away")
-    lost = frozenset(
-        flag for flag in draft.shown if printed(flag) and not gives(flag, available)
-    )
+    lost = frozenset(flag for flag in draft.shown if not gives(flag, available))
     if where.emulated:
         lost &= spec.on  # what TCG takes from the model itself is already left out of the base
     if not lost:
@@ -292,6 +296,6 @@ def _limited(spec: CpuSpec, where: Setting, draft: Draft) -> Draft:
     words = " ".join(sorted(lost))
     giver = "TCG does not implement" if where.emulated else "the host does not have"
     end = "so the guest does not start" if spec.enforced else "so they vanish silently"
-    return replace(
-        draft, shown=draft.shown - lost, lost=lost, starts=not spec.enforced
-    ).noting(f"{giver} {words}, {end}")
+    return replace(draft, shown=draft.shown - lost, lost=lost, starts=not spec.enforced).noting(
+        f"{giver} {words}, {end}"
+    )

@@ -55,7 +55,7 @@ def parse(text: str, arch_hint: str = "") -> HostCpu:
         InputError: The text is too large or none of these.
     """
     if len(text) > LIMIT:
-        raise InputError(f"CPU description is larger than {LIMIT // 2**20} MiB; expected one machine")
+        raise InputError(f"CPU description of over {LIMIT // 2**20} MiB; expected one machine")
     if FREEBSD_FLAGS.search(text) or AESNI_ATTACHED.search(text):
         return _freebsd(text)
     fields = _fields(text)
