@@ -1,0 +1,128 @@
+"""QEMU's x86 CPU models and the flags that a guest sees of them.
+
+The definitions are QEMU's own (`data/qemu_models.json`, written by `tools/cpu_catalogue.py` from
+QEMU 7.2 to 11), never libvirt's map of them: a guest gets what QEMU defines. An accelerator changes
+a definition before the guest sees it: KVM's defaults turn some flags on and off for every model,
+and TCG shows only what it implements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from unmask.cpu import data_file, features, levels
+
+
+@dataclass(frozen=True, slots=True)
+class CpuModel:
+    """A named CPU model of QEMU."""
+
+    name: str
+    resolved: str
+    """The versioned model that the name stands for on the `pc` and `q35` machines."""
+    vendor: str
+    """As defined: "GenuineIntel", "AuthenticAMD", "HygonGenuine", "CentaurHauls", "" for `base`.
+
+    Under KVM a guest sees the host's vendor unless `vendor=` says otherwise.
+    """
+    flags: frozenset[str]
+    """What a guest sees under KVM on a host that has all of it."""
+    tcg_flags: frozenset[str]
+    """What a guest sees under TCG of the oldest QEMU that has the model."""
+    defined: frozenset[str]
+    """The definition before the accelerator's defaults (with `svm` where it has it)."""
+    since: str
+    """The oldest QEMU looked at that has it: "7.2", "10.0", "11.1"."""
+    deprecated: str
+    """Why it is going to disappear, or ""; no QEMU of 7.2 to 11 says so of any x86 model."""
+    level: int
+    """x86-64 level under KVM, 1 to 4; 0 below level 1."""
+
+
+@cache
+def find(name: str) -> CpuModel | None:
+    """Return the model that QEMU knows by exactly this name, else None.
+
+    `host` and `max` are no models: they stand for what the host or the accelerator offers.
+    """
+    data = _data()
+    resolved = data["aliases"].get(name, name)
+    entry = data["models"].get(resolved)
+    if entry is None:
+        return None
+    defined = _ours(expand(data["models"], resolved))
+    flags = under_kvm(defined) if resolved != "base" else defined
+    return CpuModel(
+        name=name,
+        resolved=resolved,
+        vendor=entry["vendor"],
+        flags=flags,
+        tcg_flags=under_tcg(defined, entry["since"]),
+        defined=defined,
+        since=entry["since"],
+        deprecated=entry.get("deprecated", ""),
+        level=levels.level(flags),
+    )
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return every model name, versions and aliases included, sorted."""
+    data = _data()
+    return tuple(sorted((*data["models"], *data["aliases"])))
+
+
+@cache
+def releases() -> tuple[str, ...]:
+    """Return the QEMU releases that the data was read from, oldest first: ("7.2", ...)."""
+    return tuple(sorted(_data()["releases"], key=_order))
+
+
+def under_kvm(defined: frozenset[str]) -> frozenset[str]:
+    """Return a definition as KVM's defaults change it, for instance by hiding `svm`."""
+    rule = _data()["kvm"]
+    return (defined | _ours(rule["on"].split())) - _ours(rule["off"].split())
+
+
+def under_tcg(defined: frozenset[str], release: str = "") -> frozenset[str]:
+    """Return what TCG shows of a definition; TCG's defaults turn `vme` off."""
+    return (defined & emulated(release)) - {"vme"}
+
+
+@cache
+def emulated(release: str = "") -> frozenset[str]:
+    """Return every flag that TCG implements, which is what `max` shows under it.
+
+    `release` is a QEMU version such as "10.0.13" or "9.2"; the newest one looked at that is not
+    newer decides. Without it, or for a QEMU before 7.2, the oldest decides.
+    """
+    known = releases()
+    fitting = [number for number in known if release and _order(number) <= _order(release)]
+    return _ours(_data()["releases"][(fitting or known[:1])[-1]]["tcg"].split())
+
+
+def expand(models: Mapping[str, Mapping[str, str]], name: str) -> frozenset[str]:
+    """Return a model's flags in QEMU's names from the data file's form.
+
+    A later version of a model is written as what it changes in the version before.
+    """
+    entry = models[name]
+    whole = expand(models, entry["like"]) if "like" in entry else frozenset[str]()
+    added = (*entry.get("flags", "").split(), *entry.get("plus", "").split())
+    return whole.union(added).difference(entry.get("minus", "").split())
+
+
+def _ours(names_of_qemu: frozenset[str] | list[str]) -> frozenset[str]:
+    return frozenset[str]().union(*map(features.flags_of, names_of_qemu))
+
+
+def _order(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split(".") if part.isdigit())
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return data_file.read("qemu_models")
