@@ -1,0 +1,25 @@
+"""What all tests share: the fixtures for real peers, and how their tests are marked."""
+
+from __future__ import annotations
+
+import pytest
+
+# In the order in which they import each other: pytest rewrites asserts only before an import.
+pytest_plugins = [
+    "support.guest_image",
+    "support.libvirtd",
+    "support.cpuinfo_guest",
+    "support.booted_guest",
+]
+
+PEERS = frozenset({"booted_guest", "cpuinfos", "guest_image", "libvirtd"})
+FIRST_BUILD_SECONDS = 1800
+"""A peer's test may be the one that builds the guest image."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that uses a peer, so that `-m "not peer"` leaves them out."""
+    for item in items:
+        if PEERS.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.peer)
+            item.add_marker(pytest.mark.timeout(FIRST_BUILD_SECONDS))

@@ -1,0 +1,178 @@
+"""A real libvirtd of our own, apart from any that the machine runs.
+
+The daemon lives in a mount and a process namespace in which /run and libvirt's directories are
+ours. It therefore knows no domain but the tests', no domain of the machine is ever touched, it runs
+beside a system libvirtd without contending for its locks, and when its first process dies the
+kernel ends every guest with it: nothing is left behind, not even after a crash of the tests.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from support import peers
+
+START_SECONDS = 60
+PREFIX = "unmask-test-"
+"""How every domain's name begins."""
+
+# The last line is not `exec libvirtd`: the namespace's first process has to reap the guests.
+_ENTER = """
+set -e
+mount --bind "$1/run" /run
+for name in etc:/etc/libvirt lib:/var/lib/libvirt cache:/var/cache/libvirt log:/var/log/libvirt
+do
+    mkdir -p "${name#*:}"
+    mount --bind "$1/${name%%:*}" "${name#*:}"
+done
+libvirtd & wait
+"""
+
+_DAEMON_SETTINGS = """
+auth_unix_ro = "none"
+auth_unix_rw = "none"
+unix_sock_rw_perms = "0777"
+log_outputs = "3:stderr"
+"""
+
+# Logs go to files, which spares virtlogd. Guests run as the user who runs the tests and whose files
+# they read; confinement profiles are for paths of system guests.
+_QEMU_SETTINGS = """
+stdio_handler = "file"
+security_driver = "none"
+namespaces = []
+dynamic_ownership = 0
+remember_owner = 0
+user = "+{user}"
+group = "+{group}"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Libvirtd:
+    """The running daemon."""
+
+    directory: Path
+    """Holds its state; guests' files may go into `directory / "guests"`."""
+    init: int
+    """The process id of the first process in its namespaces."""
+
+    @property
+    def socket(self) -> Path:
+        return self.directory / "run" / "libvirt" / "libvirt-sock"
+
+    @property
+    def uri(self) -> str:
+        """The daemon's address from outside its namespaces."""
+        return f"qemu:///system?socket={self.socket}"
+
+    def inside(self, *argv: str) -> list[str]:
+        """Return the command line that runs `argv` where `qemu:///system` is this daemon."""
+        return peers.as_root("nsenter", "--mount", "--pid", f"--target={self.init}", *argv)
+
+    def virsh(self, *argv: str, stdin: str = "", timeout: float = 120) -> str:
+        return peers.run(
+            ["virsh", "-q", "-c", self.uri, *argv], stdin=stdin, timeout=timeout
+        ).stdout
+
+    def define(self, *xml: str) -> None:
+        """Define one domain for each document, all in one go."""
+        with tempfile.TemporaryDirectory(prefix="unmask-define-") as directory:
+            commands = []
+            for number, document in enumerate(xml):
+                path = Path(directory) / f"{number}.xml"
+                path.write_text(document)
+                commands.append(f"define {path}")
+            self.virsh(stdin="\n".join([*commands, ""]))
+
+    def remove_domains(self) -> None:
+        """Stop and forget every domain of this daemon, all of which are the tests'."""
+        for name in self.virsh("list", "--name").split():
+            self.virsh("destroy", name)
+        names = self.virsh("list", "--all", "--name").split()
+        self.virsh(stdin="".join(f"undefine --managed-save {name}\n" for name in names))
+
+
+def _first_child(parent: int, deadline: float) -> int:
+    children = Path(f"/proc/{parent}/task/{parent}/children")
+    while time.monotonic() < deadline:
+        for child in children.read_text().split():
+            # sudo and setpriv may stand between; the namespace's first process is a `sh`.
+            name = Path(f"/proc/{child}/comm").read_text().strip()
+            return int(child) if name == "sh" else _first_child(int(child), deadline)
+        time.sleep(0.05)
+    raise AssertionError("the namespace's first process does not appear")
+
+
+def _prepare(directory: Path) -> None:
+    for name in ("run", "etc", "lib", "cache", "log", "guests"):
+        (directory / name).mkdir()
+    (directory / "etc" / "libvirtd.conf").write_text(_DAEMON_SETTINGS)
+    settings = _QEMU_SETTINGS.format(user=os.getuid(), group=os.getgid())
+    (directory / "etc" / "qemu.conf").write_text(settings)
+
+
+def _wait(daemon: Libvirtd, process: subprocess.Popen[bytes], deadline: float) -> None:
+    while time.monotonic() < deadline and process.poll() is None:
+        answer = peers.run(["virsh", "-c", daemon.uri, "version"], check=False)
+        if answer.returncode == 0:
+            return
+        time.sleep(0.2)
+    log = (daemon.directory / "libvirtd.log").read_text()
+    raise AssertionError(f"libvirtd did not answer within {START_SECONDS} s:\n{log}")
+
+
+def _require() -> None:
+    for name in ("libvirtd", "virsh", "qemu-system-x86_64", "nsenter", "setpriv"):
+        peers.program(name)
+    trial = peers.as_root("unshare", "--mount", "--pid", "--fork", "true")
+    if peers.run(trial, check=False).returncode != 0:
+        peers.missing("the right to make mount and process namespaces")
+
+
+@pytest.fixture(scope="session")
+def libvirtd() -> Iterator[Libvirtd]:
+    """A private libvirtd with the QEMU driver and no domains."""
+    _require()
+    directory = Path(tempfile.mkdtemp(prefix="unmask-"))
+    directory.chmod(0o755)
+    _prepare(directory)
+    enter = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    enter += ["--propagation=private", "sh", "-c", _ENTER, "sh", str(directory)]
+    deadline = time.monotonic() + START_SECONDS
+    with (directory / "libvirtd.log").open("wb") as log:
+        process = subprocess.Popen(
+            ["setpriv", "--pdeathsig=KILL", *peers.as_root(*enter)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=peers.environment(),
+        )
+    init = 0
+    try:
+        init = _first_child(process.pid, deadline)
+        daemon = Libvirtd(directory, init)
+        _wait(daemon, process, deadline)
+        yield daemon
+    finally:
+        if init:
+            peers.run(peers.as_root("kill", "-KILL", str(init)), check=False)
+        process.wait(timeout=30)
+        peers.run(peers.as_root("rm", "-rf", str(directory)), check=False)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture
+def empty_libvirtd(libvirtd: Libvirtd) -> Iterator[Libvirtd]:
+    """The private libvirtd; what a test defines or starts in it is gone afterwards."""
+    yield libvirtd
+    libvirtd.remove_domains()
