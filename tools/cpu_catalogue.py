@@ -27,11 +27,12 @@ from unmask.cpu import catalogue, features
 DATA = Path(__file__).parents[1] / "src/unmask/cpu/data/qemu_models.json"
 
 # Properties that are true or false and yet no feature of the CPU.
-SETTINGS = frozenset(
-    "check cpuid-0xb enforce fill-mtrr-mask full-cpuid-auto-level hotplugged host-cache-info "
-    "host-phys-bits kvm l3-cache legacy-cache legacy-multi-node lmce migratable pmu realized "
-    "start-powered-off tcg-cpuid vmware-cpuid-freq xen-vapic".split()
-)
+SETTINGS = (
+    "check", "cpuid-0xb", "enforce", "fill-mtrr-mask", "full-cpuid-auto-level", "hotplugged",
+    "host-cache-info", "host-phys-bits", "kvm", "l3-cache", "legacy-cache", "legacy-multi-node",
+    "lmce", "migratable", "pmu", "realized", "start-powered-off", "tcg-cpuid",
+    "vmware-cpuid-freq", "xen-vapic",
+)  # fmt: skip
 
 # Paravirtual interfaces and the bits below `vmx`: the same for every model, so no part of one.
 BESIDE = ("hv-", "kvm", "vmx-", "x-")
@@ -108,8 +109,8 @@ def running(command: str, accelerator: str) -> Iterator[Qmp]:
     Raises:
         QemuError: It cannot be started, or the accelerator does not open.
     """
-    options = "-machine none -nodefaults -display none -S -qmp stdio -accel".split()
-    arguments = [*shlex.split(command), *options, accelerator]
+    options = ["-machine", "none", "-nodefaults", "-display", "none", "-S", "-qmp", "stdio"]
+    arguments = [*shlex.split(command), *options, "-accel", accelerator]
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=pipe, text=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
+import pkgutil
 from typing import Any
 
 
@@ -11,8 +11,8 @@ def read(name: str) -> dict[str, Any]:
     """Return the object in `data/NAME.json`.
 
     Callers keep what they make of it in a `functools.cache`, so that a file is read once and only
-    by the commands that need it.
+    by the commands that need it. `pkgutil` also reads from a zipped package, and is much quicker
+    to import than `importlib.resources`.
     """
-    path = resources.files("unmask.cpu").joinpath("data", f"{name}.json")
-    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    document: dict[str, Any] = json.loads(pkgutil.get_data("unmask.cpu", f"data/{name}.json") or "")
     return document
