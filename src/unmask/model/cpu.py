@@ -165,7 +165,7 @@ class FeatureView:
     arch: str
     accelerator: Accelerator
     label: str
-    """The effective CPU in the operator's words: "kvm64", "host (AMD EPYC 7402)"."""
+    """The effective CPU in the operator's words: "kvm64", "x86-64-v3", "host"."""
     model: str
     """The QEMU model behind it; "" for host, maximum and unknown."""
     vendor: str
