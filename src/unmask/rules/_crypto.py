@@ -1,0 +1,128 @@
+"""What to do where a guest's CPU model hides AES or PCLMULQDQ: the smallest sufficient change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unmask.model.case import GuestCase
+from unmask.model.cpu import Origin
+from unmask.model.inventory import Platform
+from unmask.rules import _commands, _models, _peers, _scope, _words
+
+CUSTOM_FILE = "/etc/pve/virtual-guest/cpu-models.conf"
+BOTH = frozenset({"aes", "pclmulqdq"})
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to do, and the command for it."""
+
+    text: str
+    command: str = ""
+
+
+def advice(case: GuestCase) -> Advice:
+    """Return how the guest gets both AES and PCLMULQDQ; its host must be known and have AES.
+
+    The order is: a change that already waits, the place that really decides the CPU, the smallest
+    model that fits every known node, and only then passing the host through.
+    """
+    if case.pending is not None and case.pending.shows(*BOTH):
+        text = "The change that is pending shows both: stop the guest and start it again."
+        return Advice(text, _commands.restart(case))
+    spec = _commands.next_spec(case)
+    if spec.origin is Origin.ARGS:
+        return Advice(_in_arguments(case))
+    if spec.origin is Origin.CUSTOM:
+        return Advice(
+            f"Add +aes;+pclmulqdq to the flags of {spec.label} in {CUSTOM_FILE}; that changes "
+            "every guest that uses this custom model, at its next stop and start."
+        )
+    return _model(case)
+
+
+def _in_arguments(case: GuestCase) -> str:
+    if case.guest.platform is Platform.LIBVIRT:
+        return (
+            "The -cpu in <qemu:commandline> decides: change its model there, or remove it so that "
+            "<cpu> counts again."
+        )
+    return (
+        "The -cpu in args decides, so that changing cpu has no effect: change its model there, "
+        "or remove it so that cpu counts again; only root@pam may change args."
+    )
+
+
+def _model(case: GuestCase) -> Advice:
+    model = smallest(case, BOTH)
+    if case.guest.platform is Platform.LIBVIRT:
+        return _for_libvirt(case, model)
+    return _for_proxmox(case, model)
+
+
+def smallest(case: GuestCase, wanted: frozenset[str]) -> str:
+    """Return the smallest named model with `wanted` that the host and all known peers can run."""
+    hosts = _peers.known_cpus(case)
+    needed = frozenset(flag for flag in wanted if flag in case.host_cpu.flags)
+    return _models.smallest(hosts, case.guest.platform, case.view.level or 0, needed)
+
+
+def _for_proxmox(case: GuestCase, model: str) -> Advice:
+    custom = f"a custom model with +aes;+pclmulqdq in {CUSTOM_FILE}"
+    aes_only = (
+        ""
+        if case.view.shows("aes") or not _aes_model_helps(case)
+        else (
+            " Where only disks are encrypted (LUKS, BitLocker), x86-64-v2-AES is enough; "
+            "it hides PCLMULQDQ."
+        )
+    )
+    end = " It takes effect after a stop and start."
+    if model:
+        windows = (
+            " A named model is better than host for Windows, which can become slower on host."
+            if _scope.windows(case)
+            else ""
+        )
+        text = f"Use {model}, the smallest model with both that {_range(case)}; or {custom}."
+        return Advice(text + windows + aes_only + end, _commands.set_model(case, model))
+    if _scope.windows(case):
+        return Advice(f"No named model fits {_range(case)}: use {custom}.{aes_only}{end}")
+    text = (
+        f"No named model fits: use {custom}, or host where the guest stays on nodes whose flags "
+        f"are equal.{aes_only}{end}"
+    )
+    return Advice(text)
+
+
+def _for_libvirt(case: GuestCase, model: str) -> Advice:
+    keep = "keep the other children of <cpu> (topology, numa, cache)"
+    end = "It takes effect after a shutdown and start."
+    named = f"<cpu mode='custom' match='exact' check='partial'><model>{model}</model></cpu>"
+    if _scope.windows(case) and model:
+        text = f"Use {named}: a named model is better than the host's own CPU for Windows; {keep}."
+    else:
+        text = f"Use <cpu mode='host-model'/>, which shows both on {_words.host(case)}; {keep}."
+        if model:
+            text += f" Where hosts differ, the smallest named model with both is {model}."
+    return Advice(f"{text} {end}", _commands.edit(case))
+
+
+def _aes_model_helps(case: GuestCase) -> bool:
+    """Return whether x86-64-v2-AES would lose nothing and give the guest AES.
+
+    Windows ignores AES on AMD CPUs of a family below 15h (SymCrypt, lib/cpuid.c), and that model
+    is qemu64, of family 0Fh with the host's vendor.
+    """
+    old = _scope.windows(case) and case.host_cpu.vendor == "AuthenticAMD"
+    return (case.view.level or 0) <= 2 and not old
+
+
+def _range(case: GuestCase) -> str:
+    """Return which hosts a model was held against, as the end of a sentence."""
+    host = case.host.value.name
+    unknown = _peers.unknown_peers(case)
+    known = len(case.peers) - unknown
+    others = f" and the other {_words.count(known, 'node')} of its cluster" if known else ""
+    left_out = f" ({_words.count(unknown, 'node')} with unknown flags left out)" if unknown else ""
+    return f"{host}{others} can run{left_out}"
