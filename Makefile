@@ -28,7 +28,7 @@ lint: ## check style, types and generated pages
 
 bench: ## measure speed and memory against the targets
 	@tools/setup.sh test
-	$(BIN)/python -m benchmarks
+	PYTHONPATH=tests $(BIN)/python -m benchmarks
 
 docs: ## write the generated pages anew
 	@tools/setup.sh demo
