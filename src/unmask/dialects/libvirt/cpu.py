@@ -93,7 +93,7 @@ def _custom(cpu: Element, place: Place) -> CpuSpec:
     check = cpu.get("check") or ("partial" if place.accelerator is Accelerator.KVM else "none")
     exact = place.live or check == "full"
     known = not place.x86 or catalogue.find(model) is not None
-    on, off = asked.on, asked.off
+    on, off = asked.on, asked.off | (cpu_map.removed(model) - asked.on if place.x86 else set())
     if exact and place.x86:
         on, off = cpu_map.as_changes(model, asked.on, asked.off, place.accelerator)
     return CpuSpec(

@@ -58,6 +58,9 @@ ADDS = (
 DEMANDED = {"qemu64": frozenset({"svm"})}
 """What the map has and KVM's defaults take from the model whatever the host has."""
 
+REMOVED = (("Dhyana EPYC EPYC-IBPB Opteron_G3", "monitor"),)
+"""libvirt's names and what it tells QEMU to leave out of them (removed='yes' in the map)."""
+
 OUTSIDE = re.compile(r"(hv|kvm|vmx)[-_]|kvmclock")
 """Flags that libvirt's lists of CPU features do not speak of, or not in every version."""
 
@@ -82,6 +85,11 @@ def difference(name: str) -> Difference:
 def demanded(name: str) -> frozenset[str]:
     """Return what check='partial' may ask of a KVM host that KVM then does not give the guest."""
     return difference(name).adds | DEMANDED.get(name, frozenset())
+
+
+def removed(name: str) -> frozenset[str]:
+    """Return what libvirt turns off with a model, unless the domain turns it on."""
+    return _table(REMOVED).get(name, frozenset())
 
 
 def flags(name: str) -> frozenset[str] | None:

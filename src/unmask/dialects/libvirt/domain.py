@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from unmask.dialects import qemu
 from unmask.dialects.excerpt import excerpt
-from unmask.dialects.libvirt import cpu
+from unmask.dialects.libvirt import cpu, request
 from unmask.dialects.libvirt.place import CONTAINERS, Place, accelerator, architecture
+from unmask.dialects.libvirt.request import Request
 from unmask.dialects.libvirt.xml import children, text_of
 from unmask.model.cpu import Accelerator, CpuSpec, Mode, Origin, Remark, RemarkKind
 
@@ -35,6 +36,7 @@ class Domain:
     """Whether the XML is that of a running domain (it has an `id`)."""
     accelerator: Accelerator
     cpu: CpuSpec
+    request: Request
     os_declared: str = ""
     """The libosinfo id of the metadata: "http://microsoft.com/win/10"."""
     remarks: tuple[Remark, ...] = ()
@@ -75,6 +77,7 @@ def read(root: Element, host_arch: str = "", models: frozenset[str] | None = Non
         live=live,
         accelerator=place.accelerator,
         cpu=_cpu(root, place, kind),
+        request=request.read(root.find("cpu"), _raw_cpu(root), x86=place.x86),
         os_declared=_os_declared(root),
         remarks=tuple(_remarks(root, kind, place.arch)),
     )
@@ -88,6 +91,7 @@ def fragment(root: Element) -> Domain:
     """
     arch = architecture(text_of(root, "arch")) or "x86_64"
     live = root.get("check") == "full"
+    place = Place(arch, Accelerator.KVM, live=live)
     text = "Only the <cpu> element is known of this guest: KVM on x86_64 is assumed."
     return Domain(
         name="",
@@ -98,7 +102,8 @@ def fragment(root: Element) -> Domain:
         emulator="",
         live=live,
         accelerator=Accelerator.KVM,
-        cpu=cpu.spec(root, Place(arch, Accelerator.KVM, live=live)),
+        cpu=cpu.spec(root, place),
+        request=request.read(root, "", x86=place.x86),
         remarks=(Remark(RemarkKind.NOTE, text),),
     )
 
