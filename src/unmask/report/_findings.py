@@ -89,20 +89,18 @@ def _subject(finding: Finding) -> str:
 
 
 def _advice(group: Sequence[Finding], width: int) -> list[str]:
-    """Return each different remedy and command once, with the subjects where they differ."""
+    """Return each different remedy once, with its subjects where there are several, and commands.
+
+    A command is one line however long it is, so that it can be copied.
+    """
     lines = []
-    remedies: dict[tuple[str, str], list[Finding]] = {}
+    remedies: dict[str, list[str]] = {}
     for finding in group:
-        problem = finding.problem
-        remedies.setdefault((problem.remedy, problem.command), []).append(finding)
-    for (remedy, command), findings in remedies.items():
-        whose = ""
-        if len(remedies) > 1:
-            names = list(dict.fromkeys(clean(item.subject, 120) for item in findings))
-            whose = f" ({listed(names)})"
-        if remedy:
-            lines += wrap(f"remedy{whose}: {remedy}", width, "  ", "    ")
-            whose = ""
-        if command:  # one line however long it is, so that it can be copied
-            lines.append(f"  command{whose}: {clean(command)}")
+        if finding.problem.remedy:
+            remedies.setdefault(finding.problem.remedy, []).append(clean(finding.subject, 120))
+    for remedy, subjects in remedies.items():
+        whose = f" ({listed(list(dict.fromkeys(subjects)))})" if len(remedies) > 1 else ""
+        lines += wrap(f"remedy{whose}: {remedy}", width, "  ", "    ")
+    commands = dict.fromkeys(finding.problem.command for finding in group)
+    lines += [f"  command: {clean(command)}" for command in commands if command]
     return [*lines, f"  more: unmask explain {group[0].code}"]

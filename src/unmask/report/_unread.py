@@ -12,7 +12,7 @@ from unmask.model.report import Document
 from unmask.report._paint import Paint
 from unmask.report._text import LISTED, clean, listed, wrap
 
-REMARKS = (RemarkKind.IGNORED, RemarkKind.UNRESOLVED, RemarkKind.NOTE)
+REMARKS = (RemarkKind.UNRESOLVED, RemarkKind.NOTE)
 """Remarks that no rule turns into a finding."""
 
 
