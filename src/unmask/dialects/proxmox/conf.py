@@ -28,13 +28,14 @@ LOOSE_CPU = re.compile(r"\W*cpu\s*[:=\s]\s*(?P<value>.*)", re.IGNORECASE)
 """What an operator may have meant as a `cpu` line, where Proxmox sees none."""
 COMMENT = re.compile(r"\s+#.*")
 
-BOOLEAN = frozenset(
-    "acpi allow-ksm autostart ciupgrade freeze keephugepages kvm localtime numa onboot protection"
-    " reboot tablet tdf template".split()
-)
-INTEGER = frozenset(
-    "balloon cores cpuunits migrate_speed shares smp snaptime sockets vcpus".split()
-)
+BOOLEAN = (
+    "acpi", "allow-ksm", "autostart", "ciupgrade", "freeze", "keephugepages", "kvm", "localtime",
+    "numa", "onboot", "protection", "reboot", "tablet", "tdf", "template",
+)  # fmt: skip
+INTEGER = (
+    "balloon", "cores", "cpuunits", "migrate_speed", "shares", "smp", "snaptime", "sockets",
+    "vcpus",
+)  # fmt: skip
 HOST_NAME = re.compile(
     r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?", re.ASCII | re.IGNORECASE
 )
@@ -86,9 +87,7 @@ class _Part:
 
     def finished(self) -> Section:
         """Return it as it is."""
-        return Section(
-            self.values, tuple(self.dropped), self.deletes, tuple(self.commented)
-        )
+        return Section(self.values, tuple(self.dropped), self.deletes, tuple(self.commented))
 
 
 @dataclass(slots=True)
@@ -178,9 +177,7 @@ class _Reader:
         return value
 
 
-def parse(
-    text: str, models: Collection[str] | None = (), version: str = NEWEST
-) -> GuestConfig:
+def parse(text: str, models: Collection[str] | None = (), version: str = NEWEST) -> GuestConfig:
     """Return the configuration that Proxmox reads out of `text`.
 
     Args:

@@ -32,8 +32,8 @@ class CustomModels:
 
     models: Mapping[str, CpuOption] = field(default_factory=dict)
     """By name without `custom-`; `reported_model` is always set."""
-    faults: tuple[str, ...] = ()
-    """What Proxmox drops of the file, a sentence each."""
+    faults: tuple[tuple[str, str], ...] = ()
+    """What Proxmox drops of the file: a model's name ("" outside of any) and a sentence."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class _Reader:
 
     version: str
     models: dict[str, CpuOption] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
+    faults: list[tuple[str, str]] = field(default_factory=list)
     name: str = ""
     skipping: bool = False
     properties: dict[str, str] = field(default_factory=dict)
@@ -96,7 +96,8 @@ class _Reader:
         self.name, self.skipping = "", False
 
     def fault(self, number: int, what: str) -> None:
-        self.faults.append(f"line {number} of cpu-models.conf is dropped: {excerpt(what, 200)}")
+        said = f"Proxmox drops line {number} of cpu-models.conf: {excerpt(what, 200)}."
+        self.faults.append((self.name, said))
 
 
 def parse(text: str, version: str = NEWEST) -> CustomModels:
