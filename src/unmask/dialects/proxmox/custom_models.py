@@ -23,7 +23,11 @@ REPORTED_MODEL = "kvm64"
 """The QEMU model of a custom one that does not name another."""
 
 HEADER = re.compile(r"(?P<type>\S+):\s*(?P<name>\S+)\s*", re.ASCII)
-ATTRIBUTE = re.compile(r"\s+(?P<key>\S+)(\s+(?P<value>.*\S))?\s*", re.ASCII)
+HEADER_LIMIT = 1000
+"""Characters; the name of a model is short."""
+
+ATTRIBUTE = re.compile(r"(?P<key>\S+)(\s+(?P<value>.+))?", re.ASCII)
+BLANKS = " \t\r\f\v"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class _Reader:
             self.header(number, line)
 
     def header(self, number: int, line: str) -> None:
-        match = HEADER.fullmatch(line)
+        match = HEADER.fullmatch(line[:HEADER_LIMIT])
         if match and match["type"] == "cpu-model":
             self.name = match["name"]
             self.properties = {"cputype": CUSTOM + match["name"]}
@@ -70,11 +74,12 @@ class _Reader:
             self.fault(number, f"{excerpt(line.strip())!r} is outside of any section")
 
     def attribute(self, number: int, line: str) -> None:
-        match = ATTRIBUTE.fullmatch(line)
+        match = ATTRIBUTE.fullmatch(line.strip(BLANKS))
         if match is None:
-            if line.strip():
-                what = "is not an attribute; sections end with an empty line"
-                self.fault(number, f"{excerpt(line.strip())!r} {what}")
+            return
+        if line[0] not in BLANKS:
+            what = "is not an attribute; sections end with an empty line"
+            self.fault(number, f"{excerpt(line.strip())!r} {what}")
             return
         key, value = match["key"], match["value"] or ""
         said = "duplicate attribute" if key in self.properties else fault(key, value, self.version)
