@@ -49,7 +49,7 @@ KERNEL_MADE = {
     "nopl": "there are long no-ops",
     "pti": "page tables are isolated",
     "rep_good": "follows from the family",
-    "ssbd": "stands for virt_ssbd",
+    "ssbd": "AMD families 15h to 17h are taken to have the LS_CFG switch",
     "vmmcall": "the hypercall instruction of AMD",
     "xtopology": "the topology leaf was used",
 }

@@ -170,7 +170,7 @@ def private_libvirtd() -> Iterator[Libvirtd]:
         yield daemon
     finally:
         if init:
-            peers.run(peers.as_root("kill", "-KILL", str(init)), check=False)
+            peers.run(peers.as_root("sh", "-c", f"kill -KILL {init}"), check=False)
         process.wait(timeout=30)
         peers.run(peers.as_root("rm", "-rf", str(directory)), check=False)
         shutil.rmtree(directory, ignore_errors=True)
