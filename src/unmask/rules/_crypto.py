@@ -61,9 +61,13 @@ def _model(case: GuestCase) -> Advice:
 
 
 def smallest(case: GuestCase, wanted: frozenset[str]) -> str:
-    """Return the smallest named model with `wanted` that the host and all known peers can run."""
+    """Return the smallest named model with `wanted` that the host and all known peers can run.
+
+    It keeps the guest's x86-64 level, or the highest that all of these hosts have, and asks for
+    nothing that the guest's own host lacks.
+    """
     hosts = _peers.known_cpus(case)
-    needed = frozenset(flag for flag in wanted if flag in case.host_cpu.flags)
+    needed = wanted & case.host_cpu.flags
     return _models.smallest(hosts, case.guest.platform, case.view.level or 0, needed)
 
 
@@ -123,6 +127,7 @@ def _range(case: GuestCase) -> str:
     host = case.host.value.name
     unknown = _peers.unknown_peers(case)
     known = len(case.peers) - unknown
-    others = f" and the other {_words.count(known, 'node')} of its cluster" if known else ""
+    number = "" if known == 1 else f"{known} "
+    others = f" and the other {number}node{'s'[: known - 1]} of its cluster" if known else ""
     left_out = f" ({_words.count(unknown, 'node')} with unknown flags left out)" if unknown else ""
     return f"{host}{others} can run{left_out}"

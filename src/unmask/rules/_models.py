@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from unmask.cpu import catalogue
-from unmask.cpu.levels import LEVELS
+from unmask.cpu import catalogue, levels
+from unmask.cpu.catalogue import CpuModel
 from unmask.cpu.resolve import resolve
 from unmask.model.cpu import Accelerator, CpuSpec, HostCpu, Mode, Origin
 from unmask.model.inventory import Platform
@@ -24,7 +24,8 @@ def smallest(
     Args:
         hosts: The CPUs on which the guest may be started.
         platform: Proxmox VE accepts the names it knows; libvirt is taken to know QEMU's.
-        level: The x86-64 level that the guest has now and must not fall below.
+        level: The x86-64 level that the guest has now: the model keeps it, or the highest that
+            all of the hosts have.
         wanted: The flags that the model must show.
 
     Hosts of several vendors have no named model in common: such a model says which vendor it is.
@@ -32,18 +33,26 @@ def smallest(
     vendors = {host.vendor for host in hosts}
     if len(vendors) != 1 or not all(host.complete for host in hosts):
         return ""
-    needed = wanted | (LEVELS[level] if level else frozenset())
+    kept = min(level, *(levels.level(host.flags) for host in hosts))
+    needed = wanted | levels.lacking(kept, ())
     allowed = catalogue.proxmox_cpu_names("x86_64") if platform is Platform.PROXMOX else None
     found = []
     for name in catalogue.names():
         if VERSIONED.search(name) or (allowed is not None and name not in allowed):
             continue
         model = catalogue.find(name)
-        if model is None or model.deprecated or model.vendor not in vendors:
+        if model is None or model.vendor not in vendors or _avoided(model, platform):
             continue
         if needed <= model.flags and runs(name, hosts):
             found.append((model.level, len(model.flags), name))
     return min(found)[2] if found else ""
+
+
+def _avoided(model: CpuModel, platform: Platform) -> bool:
+    """Return whether a name is deprecated, or too new for the oldest QEMU looked at."""
+    if model.deprecated or model.since != catalogue.releases()[0]:
+        return True
+    return platform is Platform.PROXMOX and catalogue.proxmox_deprecated(model.name) is not None
 
 
 def runs(model: str, hosts: frozenset[HostCpu]) -> bool:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from unmask.cpu.resolve import resolve
 from unmask.model.case import GuestCase
-from unmask.model.cpu import Accelerator, CpuSpec, HostCpu
+from unmask.model.cpu import Accelerator, CpuSpec, HostCpu, HypervisorCpu
 from unmask.model.inventory import Host
 from unmask.model.reading import Known
 
@@ -57,10 +57,21 @@ def _unable(
     found = []
     for peer in peers.value:
         if isinstance(peer.cpu, Known) and peer.cpu.value.complete:
-            view = resolve(spec, arch, accelerator, peer.cpu, peer.offers)
-            if view.lost:
-                found.append((peer.name, view.lost))
+            lost = _lost(spec, arch, accelerator, peer.cpu.value, peer.offers)
+            if lost:
+                found.append((peer.name, lost))
     return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _lost(
+    spec: CpuSpec,
+    arch: str,
+    accelerator: Accelerator,
+    cpu: HostCpu,
+    offers: tuple[HypervisorCpu, ...],
+) -> frozenset[str]:
+    return resolve(spec, arch, accelerator, Known(cpu), offers).lost
 
 
 @lru_cache(maxsize=1024)

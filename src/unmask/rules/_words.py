@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from unmask.model.case import GuestCase
+from unmask.model.cpu import Origin
 
 NAMES = {"aes": "AES-NI", "pclmulqdq": "PCLMULQDQ"}
 SHOWN_AT_MOST = 12
+ORIGINS = {
+    Origin.CONFIG: "from the configuration",
+    Origin.DEFAULT: "the default, as nothing valid is configured",
+    Origin.ARGS: "from the raw arguments",
+    Origin.CUSTOM: "a custom model",
+    Origin.LIVE: "as the running guest has it",
+}
 
 
 def name(flag: str) -> str:
@@ -55,4 +63,4 @@ def cpu(case: GuestCase) -> str:
     """Return a sentence on where the guest's CPU comes from."""
     spec = case.guest.current
     written = f" ({spec.written})" if spec.written and spec.written != spec.label else ""
-    return f"The CPU in force is {case.view.label}{written}, decided by: {spec.origin}."
+    return f"The CPU in force is {case.view.label}{written}, {ORIGINS[spec.origin]}."

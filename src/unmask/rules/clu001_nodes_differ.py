@@ -101,6 +101,8 @@ def _evidence(
         what = _words.flags(flags) if flags else "none of these flags"
         yield f"{_words.listed(names)} {verb} {what}."
     if arch in X86:
+        if len({cpu.vendor for _, cpu in nodes}) > 1:
+            yield "Their vendors differ: live migration between vendors is not guaranteed to work."
         for name, cpu in nodes:
             yield f"{name}: {cpu.model_name or 'CPU without a name'}, x86-64-v{level(cpu.flags)}."
 

@@ -52,7 +52,7 @@ from unmask.model.reading import Known
 from unmask.rules import _commands, _crypto, _peers, _scope, _words
 
 TSX = frozenset({"hle", "rtm"})
-EVERYWHERE = frozenset({"lahf_lm", "sep", "syscall", "nx", "hypervisor"})
+EVERYWHERE = frozenset({"lahf_lm", "sep", "syscall", "nx", "hypervisor", "vme"})
 """Beside qemu64's flags, every 64-bit CPU that has virtualisation has these."""
 
 
@@ -68,7 +68,8 @@ def check(case: GuestCase) -> Iterator[Problem]:
             evidence=(_words.cpu(case),),
             remedy="Correct the configuration before the next start.",
         )
-    if not texts and not case.view.starts and not case.view.lost:
+    told = case.guest.current.remarked(RemarkKind.NO_START)
+    if not texts and not told and not case.view.starts and not case.view.lost:
         yield _cannot_start(case)
     if not case.view.x86 or case.view.accelerator is not Accelerator.KVM:
         return
@@ -136,7 +137,8 @@ def _smallest(case: GuestCase) -> str:
 
 
 def _remedy(case: GuestCase, lost: frozenset[str]) -> str:
-    added = lost & case.guest.current.on
+    own = catalogue.proxmox_model(case.guest.current.label)
+    added = lost & case.guest.current.on - (own.on if own else frozenset())
     drop = f"Remove {_words.flags(added)} from the configuration" if added else ""
     model = _smallest(case)
     change = f"use {model}, which all known hosts can run" if model else ""

@@ -45,6 +45,7 @@ from unmask.model.finding import About, Problem, Rule, Severity
 from unmask.rules import _commands, _crypto, _words
 
 NOT_A_REBOOT = "A reboot from inside the guest keeps the old CPU."
+NOTHING = "None of the flags that matter changes."
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
@@ -52,17 +53,24 @@ def check(case: GuestCase) -> Iterator[Problem]:
     later = case.pending
     if later is None:
         return
-    gained = _new(case.view, later)
-    lost = _new(later, case.view)
+    gained, perhaps_gained = _new(case.view, later)
+    lost, perhaps_lost = _new(later, case.view)
     unknown = State.UNKNOWN in (case.view.rest, later.rest)
+    touched = _crypto.BOTH.intersection(gained + lost + perhaps_gained + perhaps_lost)
     yield Problem(
-        severity=Severity.LOW if _crypto.BOTH.intersection(gained + lost) else Severity.INFO,
+        severity=Severity.LOW if touched else Severity.INFO,
         message=_words.about(
             case,
             f"the guest has {case.view.label} now and will have {later.label} after a stop and "
             "start",
         ),
-        evidence=(*_changes(gained, lost, unknown=unknown), NOT_A_REBOOT),
+        evidence=(
+            *_sure(gained, lost),
+            *_open(perhaps_gained, "gain"),
+            *_open(perhaps_lost, "lose"),
+            *([] if any((gained, lost, perhaps_gained, perhaps_lost, unknown)) else [NOTHING]),
+            NOT_A_REBOOT,
+        ),
         remedy="Stop the guest and start it again when that suits.",
         command=_commands.restart(case),
         flags=tuple(sorted(gained + lost)),
@@ -72,22 +80,29 @@ def check(case: GuestCase) -> Iterator[Problem]:
         raise UnreadError(f"what {label} shows is not known, so gains and losses are not complete")
 
 
-def _new(before: FeatureView, after: FeatureView) -> tuple[str, ...]:
-    """Return the flags that matter, surely hidden before and not hidden after."""
-    return tuple(
-        flag
-        for flag in reported(before.arch)
-        if before.hides(flag) and after.state(flag) in (State.SHOWN, State.HOST)
-    )
+def _new(before: FeatureView, after: FeatureView) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the flags that matter, hidden before and shown after: for sure, and perhaps.
+
+    Perhaps means that it depends on a host whose flags are not known.
+    """
+    hidden = [flag for flag in reported(before.arch) if before.hides(flag)]
+    sure = tuple(flag for flag in hidden if after.state(flag) is State.SHOWN)
+    return sure, tuple(flag for flag in hidden if after.state(flag) is State.HOST)
 
 
-def _changes(gained: tuple[str, ...], lost: tuple[str, ...], *, unknown: bool) -> Iterator[str]:
+def _sure(gained: tuple[str, ...], lost: tuple[str, ...]) -> Iterator[str]:
     if gained:
         yield f"It will gain {_words.flags(gained)}."
     if lost:
         yield f"It will lose {_words.flags(lost)}."
-    if not gained and not lost and not unknown:
-        yield "None of the flags that matter changes."
+
+
+def _open(flags: tuple[str, ...], verb: str) -> Iterator[str]:
+    """Yield what depends on the host; the flags of encryption stand for the rest."""
+    decisive = _crypto.BOTH.intersection(flags)
+    if flags:
+        named = f"{_words.flags(decisive)} and others" if decisive else "some flags"
+        yield f"Whether it will {verb} {named} depends on its host, whose flags are not known."
 
 
 RULE = Rule("CPU009", "A CPU change waits for a stop and start", About.GUEST, check)

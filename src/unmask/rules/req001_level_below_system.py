@@ -103,7 +103,7 @@ def _model(case: GuestCase, need: Need) -> str:
     if known and not need.flags <= case.host_cpu.flags:
         return ""
     if case.guest.platform is Platform.LIBVIRT:
-        return _crypto.smallest(case, need.flags) if known else ""
+        return _crypto.smallest(case, need.flags | _crypto.BOTH) if known else ""
     if need.level == 3:
         return "x86-64-v3"
     return "x86-64-v2" if known and "aes" not in case.host_cpu.flags else "x86-64-v2-AES"
