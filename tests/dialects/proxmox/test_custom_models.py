@@ -86,7 +86,7 @@ def test_an_empty_file_has_no_models() -> None:
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
-    "line", ["    key" + " " * 500_000, ":" * 250_000 + " x y", "    flags " + "+a;" * 150_000]
+    "line", ["    key" + " " * 200_000, ":" * 200_000 + " x y", "    flags " + "+a;" * 60_000]
 )
 def test_a_huge_line_takes_no_time(line: str) -> None:
     assert custom_models.parse(f"{line}\n\ncpu-model: a\n{line}\n").models["a"].flags == ()
