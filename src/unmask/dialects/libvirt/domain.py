@@ -60,6 +60,7 @@ def read(root: Element, host_arch: str = "", models: frozenset[str] | None = Non
     emulator = text_of(root, "devices/emulator")
     written = os_type.get("arch", "") if os_type is not None else ""
     live = root.get("id") is not None
+    raw = qemu.cpu_option(_arguments(root)) or ""
     place = Place(
         arch=architecture(written, emulator, host_arch),
         accelerator=accelerator(kind),
@@ -77,7 +78,7 @@ def read(root: Element, host_arch: str = "", models: frozenset[str] | None = Non
         live=live,
         accelerator=place.accelerator,
         cpu=_cpu(root, place, kind),
-        request=request.read(root.find("cpu"), _raw_cpu(root), x86=place.x86),
+        request=request.read(root.find("cpu"), raw, x86=place.x86),
         os_declared=_os_declared(root),
         remarks=tuple(_remarks(root, kind, place.arch)),
     )
@@ -117,22 +118,25 @@ def _cpu(root: Element, place: Place, kind: str) -> CpuSpec:
     if len(found) > 1:
         text = "The XML has more than one <cpu>: libvirt keeps the first and drops the others."
         spec = _with(spec, Remark(RemarkKind.IGNORED, text))
-    return _overridden(spec, _raw_cpu(root), place)
+    return _overridden(spec, _arguments(root), place)
 
 
-def _raw_cpu(root: Element) -> str:
-    """Return the `-cpu` of `<qemu:commandline>`, the last one if there are several; else ""."""
-    arguments = [
-        argument.get("value", "") for argument in children(root, f"{QEMU}commandline/{QEMU}arg")
-    ]
-    return qemu.cpu_option(arguments) or ""
+def _arguments(root: Element) -> list[str]:
+    """Return the values of `<qemu:commandline>`."""
+    found = children(root, f"{QEMU}commandline/{QEMU}arg")
+    return [argument.get("value", "") for argument in found]
 
 
-def _overridden(spec: CpuSpec, raw: str, place: Place) -> CpuSpec:
+def _overridden(spec: CpuSpec, arguments: list[str], place: Place) -> CpuSpec:
     """libvirt appends these arguments to its own: QEMU takes the last `-cpu`.
 
     The feature list of a running custom domain is read back from QEMU, so it stays true.
     """
+    refused = "" if place.live else qemu.refused_option(arguments)
+    if refused:
+        text = f"QEMU does not accept {excerpt(refused)} in <qemu:commandline>: no start."
+        spec = _with(spec, Remark(RemarkKind.NO_START, text))
+    raw = qemu.cpu_option(arguments)
     if not raw:
         return spec
     said = excerpt(raw, 300)
@@ -141,7 +145,9 @@ def _overridden(spec: CpuSpec, raw: str, place: Place) -> CpuSpec:
     chosen = qemu.spec_of(raw, Origin.ARGS, arch=place.arch or "x86_64")
     if place.live and spec.mode is Mode.MODEL:
         return _with(replace(spec, label=chosen.label), remark)
-    return _with(replace(chosen, origin=Origin.LIVE if place.live else Origin.ARGS), remark)
+    origin = Origin.LIVE if place.live else Origin.ARGS
+    kept = () if place.live else spec.remarked(RemarkKind.NO_START)  # libvirt checks its own first
+    return _with(replace(chosen, origin=origin, remarks=chosen.remarks + kept), remark)
 
 
 def _with(spec: CpuSpec, remark: Remark) -> CpuSpec:
