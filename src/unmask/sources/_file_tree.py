@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
 
 from unmask.errors import InputError
 from unmask.model.inventory import Gap
@@ -200,7 +200,7 @@ def _decompressed(target: str) -> IO[bytes]:
     if magic.startswith(b"\x1f\x8b"):
         import gzip  # noqa: PLC0415 - one of four, loaded when needed
 
-        return gzip.open(path, "rb")
+        return cast("IO[bytes]", gzip.open(path, "rb"))
     if magic.startswith(b"BZh"):
         import bz2  # noqa: PLC0415
 
