@@ -11,6 +11,8 @@ from unmask.rules import _commands, _models, _peers, _scope, _words
 
 CUSTOM_FILE = "/etc/pve/virtual-guest/cpu-models.conf"
 BOTH = frozenset({"aes", "pclmulqdq"})
+ELSEWHERE = "other nodes of its cluster cannot, and it would not start or move there"
+NOT_HOST = "A named model is better than host for Windows, which can become slower on host."
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,48 +57,46 @@ def _in_arguments(case: GuestCase) -> str:
 
 def _model(case: GuestCase) -> Advice:
     model = smallest(case, BOTH)
+    everywhere = bool(model)
+    model = model or smallest(case, BOTH, own_host=True)
     if case.guest.platform is Platform.LIBVIRT:
         return _for_libvirt(case, model)
-    return _for_proxmox(case, model)
+    return _for_proxmox(case, model, everywhere=everywhere)
 
 
-def smallest(case: GuestCase, wanted: frozenset[str]) -> str:
-    """Return the smallest named model with `wanted` that the host and all known peers can run.
+def smallest(case: GuestCase, wanted: frozenset[str], *, own_host: bool = False) -> str:
+    """Return the smallest named model with `wanted` that the hosts can run, or "".
 
-    It keeps the guest's x86-64 level, or the highest that all of these hosts have, and asks for
-    nothing that the guest's own host lacks.
+    The hosts are the guest's own and all peers that are known, or its own alone. The model keeps
+    the guest's x86-64 level, or the highest that all of these hosts have, and it need not have
+    what the guest's own host lacks.
     """
-    hosts = _peers.known_cpus(case)
+    hosts = frozenset([case.host_cpu]) if own_host else _peers.known_cpus(case)
     needed = wanted & case.host_cpu.flags
     return _models.smallest(hosts, case.guest.platform, case.view.level or 0, needed)
 
 
-def _for_proxmox(case: GuestCase, model: str) -> Advice:
+def _for_proxmox(case: GuestCase, model: str, *, everywhere: bool) -> Advice:
     custom = f"a custom model with +aes;+pclmulqdq in {CUSTOM_FILE}"
-    aes_only = (
-        ""
-        if case.view.shows("aes") or not _aes_model_helps(case)
-        else (
-            " Where only disks are encrypted (LUKS, BitLocker), x86-64-v2-AES is enough; "
-            "it hides PCLMULQDQ."
-        )
+    end = f"{_aes_only(case)} It takes effect after a stop and start."
+    windows = _scope.windows(case)
+    if not model:
+        host = "" if windows else ", or host where the guest stays on nodes whose flags are equal"
+        return Advice(f"No named model fits {case.host.value.name}: use {custom}{host}.{end}")
+    reach = _range(case) if everywhere else f"{case.host.value.name} can run; {ELSEWHERE}"
+    why = f" {NOT_HOST}" if windows else ""
+    text = f"Use {model}, the smallest model with both that {reach}; or {custom}.{why}{end}"
+    return Advice(text, _commands.set_model(case, model))
+
+
+def _aes_only(case: GuestCase) -> str:
+    """Return the smaller change that is enough for disks, where it is one."""
+    if case.view.shows("aes") or not _aes_model_helps(case):
+        return ""
+    return (
+        " Where only disks are encrypted (LUKS, BitLocker), x86-64-v2-AES is enough; it hides "
+        "PCLMULQDQ."
     )
-    end = " It takes effect after a stop and start."
-    if model:
-        windows = (
-            " A named model is better than host for Windows, which can become slower on host."
-            if _scope.windows(case)
-            else ""
-        )
-        text = f"Use {model}, the smallest model with both that {_range(case)}; or {custom}."
-        return Advice(text + windows + aes_only + end, _commands.set_model(case, model))
-    if _scope.windows(case):
-        return Advice(f"No named model fits {_range(case)}: use {custom}.{aes_only}{end}")
-    text = (
-        f"No named model fits: use {custom}, or host where the guest stays on nodes whose flags "
-        f"are equal.{aes_only}{end}"
-    )
-    return Advice(text)
 
 
 def _for_libvirt(case: GuestCase, model: str) -> Advice:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from unmask.cpu import catalogue, levels
@@ -28,24 +29,44 @@ def smallest(
             all of the hosts have.
         wanted: The flags that the model must show.
 
-    Hosts of several vendors have no named model in common: such a model says which vendor it is.
+    Proxmox VE's own models come first: they say no vendor, so that they suit hosts of several.
     """
-    vendors = {host.vendor for host in hosts}
-    if len(vendors) != 1 or not all(host.complete for host in hosts):
+    if not all(host.complete for host in hosts):
         return ""
     kept = min(level, *(levels.level(host.flags) for host in hosts))
     needed = wanted | levels.lacking(kept, ())
+    own = _own_models() if platform is Platform.PROXMOX else ()
+    for candidates in (own, _qemu_models({host.vendor for host in hosts}, platform)):
+        fitting = [
+            (len(flags), spec.label)
+            for spec, flags in candidates
+            if needed <= flags and _runs(spec, hosts)
+        ]
+        if fitting:
+            return min(fitting)[1]
+    return ""
+
+
+def _own_models() -> Iterator[tuple[CpuSpec, frozenset[str]]]:
+    """Yield Proxmox VE's own models with the flags that they show under KVM."""
+    for name in catalogue.proxmox_names():
+        own = catalogue.proxmox_model(name)
+        base = catalogue.find(own.reported_model) if own else None
+        if own and base:
+            yield _spec(name, base.name, own.on), base.flags | own.on
+
+
+def _qemu_models(
+    vendors: Collection[str], platform: Platform
+) -> Iterator[tuple[CpuSpec, frozenset[str]]]:
+    """Yield QEMU's models of the hosts' vendor; hosts of several vendors have none in common."""
     allowed = catalogue.proxmox_cpu_names("x86_64") if platform is Platform.PROXMOX else None
-    found = []
     for name in catalogue.names():
         if VERSIONED.search(name) or (allowed is not None and name not in allowed):
             continue
         model = catalogue.find(name)
-        if model is None or model.vendor not in vendors or _avoided(model, platform):
-            continue
-        if needed <= model.flags and runs(name, hosts):
-            found.append((model.level, len(model.flags), name))
-    return min(found)[2] if found else ""
+        if model and {model.vendor} == set(vendors) and not _avoided(model, platform):
+            yield _spec(name, name), model.flags
 
 
 def _avoided(model: CpuModel, platform: Platform) -> bool:
@@ -55,9 +76,12 @@ def _avoided(model: CpuModel, platform: Platform) -> bool:
     return platform is Platform.PROXMOX and catalogue.proxmox_deprecated(model.name) is not None
 
 
-def runs(model: str, hosts: frozenset[HostCpu]) -> bool:
-    """Return whether every one of `hosts` can give all flags of a named model under KVM."""
-    spec = CpuSpec(model, Origin.CONFIG, Mode.MODEL, model, model, enforced=True)
+def _spec(label: str, model: str, on: frozenset[str] = frozenset()) -> CpuSpec:
+    return CpuSpec(label, Origin.CONFIG, Mode.MODEL, label, model, on, enforced=True)
+
+
+def _runs(spec: CpuSpec, hosts: frozenset[HostCpu]) -> bool:
+    """Return whether every one of `hosts` can give all flags of an enforced CPU under KVM."""
     return all(resolve(spec, "x86_64", Accelerator.KVM, Known(host)).starts for host in hosts)
 
 
@@ -72,6 +96,6 @@ def without_tsx(model: str, hosts: frozenset[HostCpu]) -> str:
     ibrs = model.endswith("-IBRS")
     names = [f"{stem}-noTSX", f"{stem}-noTSX-IBRS"]
     for name in reversed(names) if ibrs else names:
-        if catalogue.find(name) and runs(name, hosts):
+        if catalogue.find(name) and _runs(_spec(name, name), hosts):
             return name
     return ""

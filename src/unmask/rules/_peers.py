@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from unmask.cpu.passthrough import gives
 from unmask.cpu.resolve import resolve
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, CpuSpec, HostCpu, HypervisorCpu
@@ -48,6 +49,22 @@ def known_cpus(case: GuestCase) -> frozenset[HostCpu]:
 def unknown_peers(case: GuestCase) -> int:
     """Return the number of peers whose CPU is not known."""
     return _unknown(Same(case.peers))
+
+
+def lacking(case: GuestCase, flags: frozenset[str]) -> tuple[str, ...]:
+    """Return the names of the peers that cannot give all of `flags` under KVM."""
+    return _lacking(flags, Same(case.peers))
+
+
+@lru_cache(maxsize=4096)
+def _lacking(flags: frozenset[str], peers: Same) -> tuple[str, ...]:
+    return tuple(
+        peer.name
+        for peer in peers.value
+        if isinstance(peer.cpu, Known)
+        and peer.cpu.value.complete
+        and not all(gives(flag, peer.cpu.value.flags) for flag in flags)
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -78,7 +78,6 @@ def check(case: GuestCase) -> Iterator[Problem]:
         ),
         evidence=(
             _words.cpu(case),
-            f"The flags of {case.host.value.name} list {', '.join(hidden)}.",
             *([f"The configuration turns {_words.flags(told)} off by name."] if told else []),
             "No encrypted workload has been looked for, so this is a possibility, not an alarm.",
         ),

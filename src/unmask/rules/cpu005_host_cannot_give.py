@@ -108,6 +108,7 @@ def _cannot_start(case: GuestCase) -> Problem:
 def _lost(case: GuestCase, lost: frozenset[str]) -> Problem:
     enforced = not case.view.starts
     running = _scope.runs(case)
+    model = _smallest(case, own_host=True)
     outcome = "so the flags vanish silently"
     if enforced:
         outcome = "so its next start fails" if running else "so it does not start"
@@ -124,31 +125,30 @@ def _lost(case: GuestCase, lost: frozenset[str]) -> Problem:
             if enforced
             else "Nothing enforces the flags: the guest starts without them.",
         ),
-        remedy=_remedy(case, lost),
-        command=_command(case),
+        remedy=_remedy(case, lost, model),
+        command=_command(case, model),
         confidence=Confidence.TENTATIVE if enforced and running else Confidence.FIRM,
         flags=tuple(sorted(lost)),
     )
 
 
-def _smallest(case: GuestCase) -> str:
+def _smallest(case: GuestCase, *, own_host: bool) -> str:
     shown = frozenset(flag for flag in _crypto.BOTH if case.view.shows(flag))
-    return _crypto.smallest(case, shown)
+    everywhere = _crypto.smallest(case, shown)
+    return everywhere or (_crypto.smallest(case, shown, own_host=True) if own_host else "")
 
 
-def _remedy(case: GuestCase, lost: frozenset[str]) -> str:
+def _remedy(case: GuestCase, lost: frozenset[str], model: str) -> str:
     own = catalogue.proxmox_model(case.guest.current.label)
     added = lost & case.guest.current.on - (own.on if own else frozenset())
     drop = f"Remove {_words.flags(added)} from the configuration" if added else ""
-    model = _smallest(case)
-    change = f"use {model}, which all known hosts can run" if model else ""
+    change = f"use {model}, which {case.host.value.name} can run" if model else ""
     words = [word for word in (drop, change) if word] or ["choose a model that this host can run"]
     text = " or ".join(words)
     return f"{text[0].upper()}{text[1:]}. It takes effect after a stop and start."
 
 
-def _command(case: GuestCase) -> str:
-    model = _smallest(case)
+def _command(case: GuestCase, model: str) -> str:
     return _commands.set_model(case, model) if model else ""
 
 
@@ -191,6 +191,7 @@ def _elsewhere(case: GuestCase) -> Iterator[Problem]:
         return
     lacking = frozenset[str]().union(*(lost for _, lost in unable))
     names = _words.listed(name for name, _ in unable)
+    model = _smallest(case, own_host=False)
     yield Problem(
         severity=Severity.LOW,
         message=_words.about(case, f"{case.view.label} cannot be run in full on {names}"),
@@ -198,14 +199,13 @@ def _elsewhere(case: GuestCase) -> Iterator[Problem]:
             _words.cpu(case),
             *(f"{name} lacks {_words.flags(lost)}." for name, lost in unable),
         ),
-        remedy=_elsewhere_remedy(case, lacking),
-        command=_command(case),
+        remedy=_elsewhere_remedy(model, lacking),
+        command=_command(case, model),
         flags=tuple(sorted(lacking)),
     )
 
 
-def _elsewhere_remedy(case: GuestCase, lacking: frozenset[str]) -> str:
-    model = _smallest(case)
+def _elsewhere_remedy(model: str, lacking: frozenset[str]) -> str:
     tsx = " TSX flags can be avoided with a model's noTSX variant." if lacking & TSX else ""
     if model:
         return f"If it must move there, use {model}, which all known nodes can run.{tsx}"

@@ -62,7 +62,9 @@ def check(case: GuestCase) -> Iterator[Problem]:
         return
     running = _scope.runs(case)
     enforced = case.guest.current.enforced
-    variant = _models.without_tsx(case.view.model, _peers.known_cpus(case))
+    variant = _models.without_tsx(case.view.model, _peers.known_cpus(case)) or _models.without_tsx(
+        case.view.model, frozenset([host])
+    )
     outcome = "so the flags vanish silently"
     if enforced:
         outcome = "so its next start fails" if running else "so it does not start"

@@ -54,7 +54,7 @@ from unmask.model.case import GuestCase
 from unmask.model.cpu import HostCpu, Mode, State
 from unmask.model.finding import About, Problem, Rule, Severity
 from unmask.model.inventory import Platform
-from unmask.rules import _commands, _scope, _words
+from unmask.rules import _commands, _peers, _scope, _words
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +158,15 @@ def _remedy(case: GuestCase, missing: list[str]) -> str:
             f"Use <cpu mode='host-model'/>, or require {_words.flags(missing)} as features. "
             "It takes effect after a shutdown and start."
         )
+    unable = _peers.lacking(case, frozenset(missing))
+    limit = (
+        f" {_words.listed(unable)} cannot give all of them: the guest would not start there."
+        if unable
+        else ""
+    )
     return (
-        f"Turn {_words.flags(missing)} on for this guest, where every node that it may move to has "
-        f"{'them' if len(missing) > 1 else 'it'}. It takes effect after a stop and start."
+        f"Turn {_words.flags(missing)} on for this guest. It takes effect after a stop and start."
+        f"{limit}"
     )
 
 
