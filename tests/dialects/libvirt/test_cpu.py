@@ -114,6 +114,7 @@ REFUSED = {
     "<cpu mode='bogus'/>": "the CPU mode 'bogus'",
     "<cpu match='bogus'><model>EPYC</model></cpu>": "match='bogus'",
     "<cpu check='bogus'><model>EPYC</model></cpu>": "check='bogus'",
+    "<cpu><model fallback='no'>EPYC</model></cpu>": "fallback='no'",
     "<cpu><feature name='aes'/></cpu>": "features without a model",
     "<cpu><model>EPYC</model><feature policy='must' name='aes'/></cpu>": "the policy 'must'",
     "<cpu><model>EPYC</model><feature name='aes'/><feature name='aes'/></cpu>": "listed twice",

@@ -29,6 +29,7 @@ MODES = {
 }
 MATCHES = ("exact", "minimum", "strict")
 CHECKS = ("none", "partial", "full")
+FALLBACKS = ("allow", "forbid")
 VENDORS = {"AMD": "AuthenticAMD", "Hygon": "HygonGenuine", "Intel": "GenuineIntel"}
 """libvirt's names of x86 vendors (src/cpu_map/x86_vendors.xml) to CPUID's; others as they are."""
 
@@ -166,10 +167,17 @@ def _custom_remarks(
 
 
 def _bad_words(cpu: Element) -> list[Remark]:
+    model = cpu.find("model")
+    fallback = model.get("fallback") if model is not None else None
+    words = (
+        ("match", cpu.get("match"), MATCHES),
+        ("check", cpu.get("check"), CHECKS),
+        ("fallback", fallback, FALLBACKS),
+    )
     texts = [
         f"libvirt does not accept {name}='{excerpt(value)}' in a CPU."
-        for name, allowed in (("match", MATCHES), ("check", CHECKS))
-        if (value := cpu.get(name)) is not None and value not in allowed
+        for name, value, allowed in words
+        if value is not None and value not in allowed
     ]
     return [Remark(RemarkKind.NO_START, text) for text in texts]
 

@@ -61,6 +61,9 @@ DEMANDED = {"qemu64": frozenset({"svm"})}
 REMOVED = (("Dhyana EPYC EPYC-IBPB Opteron_G3", "monitor"),)
 """libvirt's names and what it tells QEMU to leave out of them (removed='yes' in the map)."""
 
+WITHDRAWN = frozenset({"intel_pt", "monitor", "mpx"})
+"""Features that one version or another removed from models: libvirt disables them by itself."""
+
 OUTSIDE = re.compile(r"(hv|kvm|vmx)[-_]|kvmclock")
 """Flags that libvirt's lists of CPU features do not speak of, or not in every version."""
 

@@ -72,9 +72,10 @@ def since_start(started: Request, configured: Request) -> Change:
         configured.mode, configured.model, configured.vendor,
     )  # fmt: skip
     open_flags = configured.listed.optional
+    own = open_flags | cpu_map.WITHDRAWN
     same_flags = (
         started.listed.on - open_flags == configured.listed.on - open_flags
-        and started.listed.off - open_flags == configured.listed.off - open_flags
+        and started.listed.off - own == configured.listed.off - own
     )
     return _changed(not (same_words and same_flags))
 
