@@ -25,6 +25,7 @@ def answer(target: str, options: CollectOptions) -> Inventory:
     errors: dict[str, UnmaskError] = {
         "down": TargetError("does not answer"),
         "broken": InputError("broken: is truncated"),
+        ".": InputError("ends. So it is"),
     }
     if target in errors:
         raise errors[target]
@@ -64,6 +65,10 @@ def test_nothing_read_is_told_from_something_read(targets: tuple[str, ...], code
     got = read(*targets)
     assert got.nothing
     assert got.exit_code == code
+
+
+def test_a_target_is_named_even_where_its_letters_are_in_the_message() -> None:
+    assert read(".").failures[0].sentence == ".: ends. So it is"
 
 
 def test_a_target_that_means_nothing_beside_a_good_one_is_a_failure() -> None:

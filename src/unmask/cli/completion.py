@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 import typer
-from typer._completion_shared import get_completion_script, install
+import typer.completion
 
 from unmask.cli.terminal import put
 
@@ -22,10 +22,20 @@ class Shell(StrEnum):
     FISH = "fish"
 
 
+def prepare() -> None:
+    """Make typer able to answer a shell, which it does by itself only with its own options.
+
+    Typer's own `--show-completion` guesses the shell that it runs in, and fails without one.
+    """
+    typer.completion.get_completion_inspect_parameters()
+
+
 def show(shell: Shell | None) -> None:
     """Print the completion script and end."""
     if shell:
-        script = get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value)
+        script = typer.completion.get_completion_script(  # type: ignore[attr-defined]
+            prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value
+        )
         put(script + "\n")
         raise typer.Exit
 
@@ -33,6 +43,8 @@ def show(shell: Shell | None) -> None:
 def install_for(shell: Shell | None) -> None:
     """Install completion for the current user and end."""
     if shell:
-        _, path = install(shell=shell.value, prog_name=PROGRAM, complete_var=VARIABLE)
+        _, path = typer.completion.install(  # type: ignore[attr-defined]
+            shell=shell.value, prog_name=PROGRAM, complete_var=VARIABLE
+        )
         put(f"completion for {shell} is in {path}; it works in new shells\n")
         raise typer.Exit

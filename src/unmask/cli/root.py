@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -54,6 +55,8 @@ def application() -> Any:
 
 def run(arguments: Sequence[str]) -> None:
     """Run the command line; always ends with `SystemExit` unless an error of ours is raised."""
+    if completion.VARIABLE in os.environ:
+        completion.prepare()
     application().main(
         list(arguments), prog_name=completion.PROGRAM, complete_var=completion.VARIABLE
     )

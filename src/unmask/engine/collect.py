@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +23,8 @@ class Failure:
     def sentence(self) -> str:
         """Return "TARGET: what is wrong", with the target named once."""
         text = str(self.error)
-        return text if self.target in text else f"{self.target}: {text}"
+        named = re.search(rf"(^|[\s'\"]){re.escape(self.target)}($|[\s:,'\"])", text)
+        return text if named else f"{self.target}: {text}"
 
 
 @dataclass(frozen=True, slots=True)
