@@ -1,67 +1,20 @@
-"""Copies of /etc/pve: directories, archives, single files, and everything that can be wrong."""
+"""Copies of /etc/pve: directories, archives and single files."""
 
 from __future__ import annotations
 
-import io
-import os
-import tarfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from unmask.errors import InputError
+from support.etc_pve import CPUINFO, WHOLE, archive, collect, guests, write
 from unmask.model.cpu import Accelerator, Mode, RemarkKind
-from unmask.model.inventory import Guest, GuestKind, Inventory, Platform
+from unmask.model.inventory import GuestKind, Inventory, Platform
 from unmask.model.reading import Known, Missing
-from unmask.model.source import CollectOptions
 from unmask.plugins import load
-from unmask.sources import _file_tree, _pve_tree, proxmox_files
+from unmask.sources import _pve_tree, proxmox_files
 from unmask.sources.proxmox_files import SOURCE
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "homelab"
-
-CPUINFO = (
-    "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: Test CPU\n"
-    "flags\t\t: fpu sse2 lm aes pclmulqdq svm\n\n"
-)
-COROSYNC = "totem {\n  cluster_name: yard\n}\nnodelist {\n  node {\n    name: elm\n  }\n}\n"
-WHOLE = {
-    "corosync.conf": COROSYNC,
-    "virtual-guest/cpu-models.conf": "cpu-model: seal\n    flags +aes\n    reported-model EPYC\n",
-    "nodes/elm/cpuinfo": CPUINFO,
-    "nodes/elm/qemu-server/101.conf": "name: web\ncpu: custom-seal,flags=+nested-virt\n",
-    "nodes/elm/lxc/201.conf": "arch: amd64\nhostname: dns\n",
-    "nodes/oak/qemu-server/102.conf": "name: db\ncpu: custom-gone\n",
-    "storage.cfg": "dir: local\n",
-    "ceph.conf": "[global]\n",
-}
-
-
-def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return root
-
-
-def archive(path: Path, files: Mapping[str, str | bytes], mode: str = "w") -> Path:
-    with tarfile.open(path, mode) as tar:  # type: ignore[call-overload]
-        for name, content in files.items():
-            data = content if isinstance(content, bytes) else content.encode()
-            member = tarfile.TarInfo(name)
-            member.size = len(data)
-            tar.addfile(member, io.BytesIO(data))
-    return path
-
-
-def collect(target: Path) -> Inventory:
-    return SOURCE.collect(str(target), CollectOptions())
-
-
-def guests(inventory: Inventory) -> dict[str, Guest]:
-    return {guest.subject: guest for guest in inventory.guests}
 
 
 def check_whole(inventory: Inventory) -> None:
@@ -215,148 +168,6 @@ def test_many_files_without_a_vmid_are_counted(tmp_path: Path) -> None:
     found = collect(root)
     assert len(found.gaps) == _pve_tree.NAMED + 1
     assert "42 more" in found.gaps[-1].reason
-
-
-GOOD = {"qemu-server/101.conf": "cpu: EPYC\n"}
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("qemu-server/102.conf", b"", "empty"),
-        ("qemu-server/102.conf", b" \n\n", "empty"),
-        ("qemu-server/102.conf", b"\x7fELF\0\0", "binary"),
-        ("qemu-server/102.conf", b"#" * 600_000, "512 KiB"),
-        ("qemu-server/102.conf", b"#" * (_file_tree.FILE_LIMIT + 1), "larger than"),
-        ("corosync.conf", b"totem {\n", "truncated"),
-        ("virtual-guest/cpu-models.conf", b"\0", "binary"),
-        ("virtual-guest/cpu-models.conf", b"stray\n", "outside of any section"),
-        ("nodes/elm/cpuinfo", b"nothing\n", ""),
-    ],
-)
-def test_a_bad_file_is_one_gap_and_the_rest_goes_on(
-    tmp_path: Path, name: str, content: bytes, said: str
-) -> None:
-    found = collect(write(tmp_path, GOOD | {name: content}))
-    assert [guest.ident for guest in found.guests] == ["101"]
-    (gap,) = found.gaps
-    assert said in gap.reason
-
-
-def test_bytes_that_are_no_utf8_do_no_harm(tmp_path: Path) -> None:
-    found = collect(write(tmp_path, {"101.conf": b"#caf\xe9\nname: x\xe9\ncpu: EPYC\n"}))
-    assert found.guests[0].configured.model == "EPYC"
-
-
-def test_faults_of_a_custom_model_are_said_at_the_model(tmp_path: Path) -> None:
-    models = "cpu-model: seal\n    flags aes\n"
-    found = collect(write(tmp_path, GOOD | {"virtual-guest/cpu-models.conf": models}))
-    assert found.gaps == ()
-    ((_, spec),) = found.clusters[0].custom_models
-    assert spec.remarked(RemarkKind.IGNORED)
-
-
-def test_links_out_of_the_directory_are_not_followed(tmp_path: Path) -> None:
-    write(tmp_path, {"secret/102.conf": "cpu: host\n"})
-    root = write(tmp_path / "copy", GOOD)
-    (root / "qemu-server/102.conf").symlink_to(tmp_path / "secret/102.conf")
-    (root / "qemu-server/103.conf").symlink_to("103.conf")
-    (root / "qemu-server/104.conf").symlink_to("gone.conf")
-    (root / "nodes").symlink_to(tmp_path / "secret")
-    (root / "loop").symlink_to(".")
-    found = collect(root)
-    assert [guest.ident for guest in found.guests] == ["101"]
-    assert len(found.gaps) == 3
-    assert "leads out" in found.gaps[0].reason
-
-
-def test_special_files_are_not_opened(tmp_path: Path) -> None:
-    root = write(tmp_path, GOOD)
-    os.mkfifo(root / "qemu-server/102.conf")
-    found = collect(root)
-    assert "not a regular file" in found.gaps[0].reason
-
-
-def test_an_archive_can_not_lead_out_of_itself(tmp_path: Path) -> None:
-    target = archive(tmp_path / "a.tar", {"../../qemu-server/102.conf": "cpu: host\n", **GOOD})
-    found = collect(target)
-    assert [guest.ident for guest in found.guests] == ["101"]
-    assert "leads out" in found.gaps[0].reason
-
-
-def test_a_truncated_archive_gives_what_it_has(tmp_path: Path) -> None:
-    files = {f"qemu-server/{number}.conf": "cpu: EPYC\n" + "#" * 9000 for number in range(101, 131)}
-    target = archive(tmp_path / "a.tar", files)
-    target.write_bytes(target.read_bytes()[:150_000])
-    found = collect(target)
-    assert 5 < len(found.guests) < 30
-    assert "truncated" in found.gaps[-1].reason
-
-
-def test_a_small_archive_can_not_unpack_to_a_huge_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_file_tree, "TOTAL_LIMIT", 2**20)
-    target = archive(tmp_path / "a.tar.gz", {"filler": b"\0" * 2**22, **GOOD}, "w:gz")
-    assert target.stat().st_size < 2**16
-    with pytest.raises(InputError, match="unpacks to more than"):
-        collect(target)
-
-
-def test_too_many_files_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_file_tree, "ENTRY_LIMIT", 10)
-    files = {f"qemu-server/{number}.conf": "cpu: max\n" for number in range(101, 121)}
-    with pytest.raises(InputError, match="more than 10"):
-        collect(write(tmp_path / "copy", files))
-    with pytest.raises(InputError, match="more than 10"):
-        collect(archive(tmp_path / "a.tar", files))
-
-
-def test_too_much_text_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_file_tree, "TOTAL_LIMIT", 1000)
-    files = {f"qemu-server/{number}.conf": "#" * 300 for number in range(101, 106)}
-    with pytest.raises(InputError, match="holds more than"):
-        collect(write(tmp_path / "copy", files))
-
-
-def test_unreadable_files_are_bounded(tmp_path: Path) -> None:
-    root = write(tmp_path, GOOD)
-    for number in range(200, 400):
-        (root / f"qemu-server/{number}.conf").symlink_to("gone.conf")
-    assert len(collect(root).gaps) == _file_tree.GAP_LIMIT
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("a.tar", b"", "damaged or truncated"),
-        ("a.tar", b"no archive at all" * 100, "damaged or truncated"),
-        ("a.tar.gz", b"\x1f\x8b\x08\0garbage", "damaged or truncated"),
-        ("a.tar.xz", b"\xfd7zXZ\0garbage", "damaged or truncated"),
-        ("cpu.conf", b"args: -cpu host\n", "not a VMID"),
-        ("101.conf", b"", "empty"),
-        ("101.conf", b"\0", "binary"),
-    ],
-)
-def test_a_file_that_holds_nothing_is_an_error(
-    tmp_path: Path, name: str, content: bytes, said: str
-) -> None:
-    with pytest.raises(InputError, match=said):
-        collect(write(tmp_path, {name: content}) / name)
-
-
-def test_zstandard_is_read_or_the_way_out_is_named(tmp_path: Path) -> None:
-    target = write(tmp_path, {"a.tar.zst": b"\x28\xb5\x2f\xfdgarbage"}) / "a.tar.zst"
-    with pytest.raises(InputError, match=r"zstd -d|damaged or truncated"):
-        collect(target)
-
-
-def test_a_directory_with_nothing_in_it_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is nothing in"):
-        collect(tmp_path)
-    write(tmp_path, {"readme.txt": "hello"})
-    with pytest.raises(InputError, match="there is nothing in"):
-        collect(tmp_path)
 
 
 def test_which_targets_fit(tmp_path: Path) -> None:

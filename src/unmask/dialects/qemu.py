@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from unmask.cpu import catalogue, features
 from unmask.dialects.excerpt import excerpt
@@ -108,6 +109,7 @@ def _is_setting(name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
 def spec_of(text: str, origin: Origin, label: str = "", arch: str = "x86_64") -> CpuSpec:
     """Return the specification that `-cpu TEXT` stands for.
 

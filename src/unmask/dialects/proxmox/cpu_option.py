@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from unmask.cpu import catalogue
 from unmask.dialects.proxmox.release import NEWEST, at_least
@@ -160,9 +161,15 @@ def build(properties: Mapping[str, str]) -> CpuOption:
     )
 
 
+@cache
 def _models() -> frozenset[str]:
     """Return QEMU's models that Proxmox offers on any architecture."""
     return catalogue.proxmox_cpu_names() - frozenset(catalogue.proxmox_names())
+
+
+@lru_cache(maxsize=16)
+def _allowed(version: str) -> frozenset[str]:
+    return catalogue.proxmox_vm_flags(version)
 
 
 def _validate(option: CpuOption, models: Collection[str] | None, version: str) -> None:
@@ -176,7 +183,7 @@ def _validate(option: CpuOption, models: Collection[str] | None, version: str) -
         raise InputError(
             f"Built-in cputype '{option.cputype}' is not defined (missing 'custom-' prefix?)"
         )
-    allowed = catalogue.proxmox_vm_flags(version)
+    allowed = _allowed(version)
     if any(name not in allowed for _, name in option.flags):
         words = ", ".join(sorted(allowed))
         raise InputError(f"VM-specific CPU flags must be a subset of: {words}")
