@@ -199,6 +199,8 @@ def _guests(folder: Folder, host: Host, target: str) -> Iterator[Guest]:
         taken.add(unique)
         where = target if target.endswith(path) else f"{target}: {path}"
         state = folder.domains[path][1]
+        if forms.live and state is GuestState.UNKNOWN:
+            state = GuestState.RUNNING  # a fragment has no id; its check tells that it is live
         found = guest(forms, host.subject, state, host.offers, name, where)
         yield replace(found, subject=f"{host.subject}/{unique}")
 
