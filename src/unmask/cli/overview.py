@@ -37,7 +37,8 @@ Exit codes:
   0   complete, no finding at or above --fail-on
   1   a finding at or above --fail-on
   2   the command line or a configuration file is wrong
-  3   a target could not be read, or the audit is incomplete under --strict
+  3   a target could not be read, whatever was found in others; or, under
+      --strict, something could not be read or checked
   70  a bug in unmask
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unmask.model.case import GuestCase
-from unmask.model.cpu import CpuSpec, FeatureView, Origin, State
+from unmask.model.cpu import CpuSpec, FeatureView, Mode, Origin, State
 from unmask.model.finding import Finding
 from unmask.model.inventory import Guest, GuestKind, Platform
 from unmask.report._text import clean
@@ -50,7 +50,8 @@ def configured(case: GuestCase) -> str:
 
 def _spec(spec: CpuSpec) -> str:
     label = clean(spec.label, NAME) or "?"
-    return f"{label}{DEFAULT}" if spec.origin is Origin.DEFAULT else label
+    defaulted = spec.origin is Origin.DEFAULT and spec.mode is not Mode.NONE
+    return f"{label}{DEFAULT}" if defaulted else label
 
 
 def _pending(guest: Guest) -> str:
