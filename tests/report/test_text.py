@@ -28,7 +28,7 @@ from unmask.report._text import LISTED, clean, listed, shorten, wrap
         ("  a   b  ", "a b"),
         ("live\u202egnp.exe", "livegnp.exe"),
         ("zero\u200bwidth\ufeff", "zerowidth"),
-        ("lone \ud800 surrogate", "lone surrogate"),
+        ("lone \ud800 surrogate", "lone ? surrogate"),
         ("a\u2028b", "ab"),
         ("", ""),
     ],

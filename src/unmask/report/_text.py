@@ -26,6 +26,8 @@ _SEQUENCE = re.compile(
     """,
     re.VERBOSE,
 )
+_UNDECODED = re.compile("[\ud800-\udfff]")
+"""What Python makes of bytes that are not UTF-8: shown as "?", so that a name keeps its length."""
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that are not printed: controls, formats (bidi, zero width), surrogates ..."""
 
@@ -34,12 +36,13 @@ def clean(text: str, limit: int = LIMIT) -> str:
     """Return `text` as one printable line of at most `limit` characters.
 
     Escape sequences go whole, other unprintable characters one by one; white space of any kind
-    becomes one space. A shortened text ends in "...".
+    becomes one space, and what could not be decoded a "?". A shortened text ends in "...".
     """
     text = text[: 4 * limit + 400]  # bounds the work; what is cut here is cut below anyway
     if not (text.isascii() and text.isprintable()):
         text = _SEQUENCE.sub("", text)
         text = "".join(" " if char in "\t\r\n\v\f" else char for char in text)
+        text = _UNDECODED.sub("?", text)
         text = "".join(char for char in text if unicodedata.category(char) not in _UNSAFE)
     return shorten(" ".join(text.split()), limit)
 
