@@ -16,8 +16,8 @@ from unmask.model.cpu import Accelerator, CpuSpec, FeatureView, HostCpu, Hypervi
 from unmask.model.inventory import Cluster, Guest, Host, Inventory
 from unmask.model.reading import Known, Missing, Reading
 
-Place: TypeAlias = tuple[Reading[HostCpu], tuple[HypervisorCpu, ...]]
-"""What a view depends on beside the guest: the host's CPU and what its hypervisor offers."""
+Place: TypeAlias = tuple[Reading[HostCpu], tuple[HypervisorCpu, ...], str]
+"""What a view depends on beside the guest: the host's CPU, the hypervisor's offers, and QEMU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,21 @@ def guest_cases(inventory: Inventory) -> tuple[GuestCase, ...]:
     around = _surroundings(inventory)
     views: dict[tuple[CpuSpec, str, Accelerator, int], FeatureView] = {}
 
-    def view(spec: CpuSpec, guest: Guest, where: Surroundings) -> FeatureView:
-        key = (spec, guest.arch, guest.accelerator, where.number)
+    def view(
+        spec: CpuSpec, guest: Guest, accelerator: Accelerator, where: Surroundings
+    ) -> FeatureView:
+        key = (spec, guest.arch, accelerator, where.number)
         found = views.get(key)
         if found is None:
-            found = views[key] = resolve(spec, guest.arch, guest.accelerator, *where.place)
+            found = views[key] = resolve(spec, guest.arch, accelerator, *where.place)
         return found
 
     cases = []
     for guest in inventory.guests:
         where = around.get(guest.host) or _elsewhere(guest.host, around)
-        now = view(guest.current, guest, where)
-        later = view(guest.pending, guest, where) if guest.pending else None
+        now = view(guest.current, guest, guest.accelerator, where)
+        then = guest.pending_accelerator or guest.accelerator
+        later = view(guest.pending, guest, then, where) if guest.pending else None
         cases.append(GuestCase(guest, where.host, now, later, where.cluster, where.peers))
     return tuple(cases)
 
@@ -92,7 +95,7 @@ def _surroundings(inventory: Inventory) -> dict[str, Surroundings]:
     numbers: dict[Place, int] = {}
     around = {}
     for host in inventory.hosts:
-        place = (host.cpu, host.offers)
+        place = (host.cpu, host.offers, host.software.qemu)
         around[host.subject] = Surroundings(
             Known(host),
             clusters.get(host.cluster),
@@ -106,7 +109,7 @@ def _surroundings(inventory: Inventory) -> dict[str, Surroundings]:
 def _elsewhere(subject: str, around: dict[str, Surroundings]) -> Surroundings:
     """Remember the surroundings of guests whose host the inventory does not hold."""
     missing = Missing(f"the host {subject} is not in this inventory")
-    place: Place = (missing, ())
+    place: Place = (missing, (), "")
     found = Surroundings(missing, None, (), place, -1 - len(around))
     around[subject] = found
     return found

@@ -60,7 +60,7 @@ ANSWERS = {
         written="host,level=30,flags=+md-clear;+pdpe1gb;-hv-tlbflush"
     ),
     "018-icelake-client-deprecated": Answer(
-        "Icelake-Client", Origin.CONFIG, "Icelake-Client", "Icelake-Server", YES, YES,
+        "Icelake-Client", Origin.CONFIG, "Icelake-Server", "Icelake-Server", YES, YES,
         RemarkKind.DEPRECATED,
     ),
     "019-custom-phys-bits-host": LOST._replace(written="custom-qemu64,phys-bits=host"),

@@ -121,3 +121,9 @@ def test_containers_share_the_cpu_of_their_host() -> None:
     assert (found.template, found.os_declared) == (True, "debian")
     assert "shares the host's" in found.configured.steps[0]
     assert guest.read_container("", "201", PLACE).name == "CT 201"
+
+
+def test_a_pending_change_of_kvm_changes_what_will_run_the_guest() -> None:
+    found = read("cpu: x86-64-v3", "kvm: 0", "[PENDING]", "kvm: 1")
+    assert (found.accelerator, found.pending_accelerator) == (Accelerator.TCG, Accelerator.KVM)
+    assert read("cpu: host", "[PENDING]", "cpu: kvm64").pending_accelerator is None

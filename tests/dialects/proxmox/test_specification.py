@@ -134,7 +134,11 @@ def test_a_model_of_another_architecture_never_starts() -> None:
 
 def test_a_deprecated_name_is_mapped_and_said() -> None:
     spec = read("cpu: Icelake-Client").configured
-    assert (spec.label, spec.model) == ("Icelake-Client", "Icelake-Server")
+    assert (spec.written, spec.label, spec.model) == (
+        "Icelake-Client",
+        "Icelake-Server",
+        "Icelake-Server",
+    )
     assert "Icelake-Server" in said(spec, RemarkKind.DEPRECATED)
 
 

@@ -70,6 +70,7 @@ def build(config: GuestConfig, vmid: str, place: Place, location: str = "") -> G
         configured=configured,
         running=running,
         pending=_pending(config, place, configured),
+        pending_accelerator=_pending_accelerator(config, place),
         template=values.get("template") == "1",
         os_declared=excerpt(without_comment(values.get("ostype", "")), 40),
         remarks=_remarks(config),
@@ -116,10 +117,7 @@ def _pending(config: GuestConfig, place: Place, configured: CpuSpec) -> CpuSpec 
     """Return the CPU of the next start where it differs from the configured one."""
     if config.pending is None:
         return None
-    kept = {
-        key: value for key, value in config.main.values.items() if key not in config.pending.deletes
-    }
-    values = kept | dict(config.pending.values)
+    values = _next(config)
     same_cpu = values.get("cpu") == config.main.values.get("cpu")
     section = Section(values, config.main.dropped if same_cpu else config.pending.dropped)
     spec = specification.specify(section, place)
@@ -131,6 +129,20 @@ def _pending(config: GuestConfig, place: Place, configured: CpuSpec) -> CpuSpec 
         said = f"A change of kvm or arch is pending: after a stop and start the guest is {how}."
         spec = replace(spec, remarks=(*spec.remarks, Remark(RemarkKind.NOTE, said)))
     return spec
+
+
+def _next(config: GuestConfig) -> Mapping[str, str]:
+    """Return the options that the next start takes."""
+    if config.pending is None:
+        return config.main.values
+    deleted = config.pending.deletes
+    kept = {key: value for key, value in config.main.values.items() if key not in deleted}
+    return kept | dict(config.pending.values)
+
+
+def _pending_accelerator(config: GuestConfig, place: Place) -> Accelerator | None:
+    then = accelerator(_next(config), place)
+    return None if then is accelerator(config.main.values, place) else then
 
 
 def _alike(one: CpuSpec, other: CpuSpec) -> bool:

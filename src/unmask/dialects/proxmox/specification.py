@@ -177,7 +177,7 @@ def _noted(spec: CpuSpec, option: CpuOption | None) -> CpuSpec:
         words = " ".join(f"+{flag}" for flag in sorted(spec.on))
         said = f"The model host passes all that the host has: {words} adds nothing to it."
         remarks.append(Remark(RemarkKind.NOTE, said))
-    return replace(spec, remarks=spec.remarks + tuple(remarks))
+    return replace(spec, label=replacement or spec.label, remarks=spec.remarks + tuple(remarks))
 
 
 def _nested(spec: CpuSpec, option: CpuOption | None, place: Place, setting: Setting) -> CpuSpec:
