@@ -120,9 +120,9 @@ class CpuSpec:
 
     @property
     def brief(self) -> str:
-        """Return the configuration in its own words if they are one line, else its label.
+        """Return the configuration in its own words where they are one line, else its label.
 
-        Proxmox's "kvm64,flags=+aes" comes back as it is; of libvirt's XML the mode or model is left.
+        Proxmox's "kvm64,flags=+aes" comes back as it is, libvirt's XML as its mode or model.
         """
         return self.label if not self.written or self.written.startswith("<") else self.written
 

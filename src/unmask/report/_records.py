@@ -9,7 +9,7 @@ from typing import Any
 
 from unmask.cpu.features import reported
 from unmask.model.case import GuestCase
-from unmask.model.cpu import CpuSpec, FeatureView, HostCpu
+from unmask.model.cpu import FeatureView, HostCpu
 from unmask.model.finding import Accepted, Finding, Skip
 from unmask.model.inventory import Cluster, Gap, Host
 from unmask.model.reading import Known, Reading

@@ -140,11 +140,10 @@ def _problem(case: GuestCase, missing: list[str]) -> Problem:
             f"{_words.host(case)} could give",
         ),
         evidence=(
-            _words.cpu(case),
-            f"The host's vendor is {host.vendor}.",
-            f"Its kernel lists the bugs {_words.listed(bugs)}."
+            f"The host's vendor is {host.vendor}, and its kernel lists the bugs "
+            f"{_words.listed(bugs)}."
             if bugs
-            else "Its bugs are not known: judged by its flags.",
+            else f"The host's vendor is {host.vendor}; its bugs are not known, so its flags decide.",
         ),
         remedy=_remedy(case, missing),
         command=_commands.add_flags(case, missing),
