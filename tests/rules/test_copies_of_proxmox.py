@@ -48,3 +48,17 @@ def test_a_custom_model_that_the_cluster_does_not_define_is_missing(tmp_path: Pa
     models = {"virtual-guest/cpu-models.conf": "cpu-model: other\n    reported-model EPYC\n"}
     finding = only(audit(tmp_path, "cpu: custom-nas\n", code="CPU006", **models))
     assert "so the guest gets kvm64" in finding.problem.message
+
+
+def test_a_guest_of_another_architecture_is_not_told_to_delete_a_line_it_has_not(
+    tmp_path: Path,
+) -> None:
+    problem = only(audit(tmp_path, "arch: aarch64\n", code="CPU004")).problem
+    assert (problem.severity, problem.command) == (Severity.INFO, "")
+    assert "kvm: 0" not in problem.remedy
+    assert "whether its own is one is not known" in problem.remedy
+
+
+def test_an_emulated_guest_of_an_unknown_host_of_x86_is_told_how_to_end_it(tmp_path: Path) -> None:
+    problem = only(audit(tmp_path, "kvm: 0\n", code="CPU004")).problem
+    assert (problem.severity, problem.command) == (Severity.MEDIUM, "qm set 101 --delete kvm")
