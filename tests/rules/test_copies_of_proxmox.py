@@ -27,9 +27,7 @@ def audit(root: Path, config: str, *, cpuinfo: str = "", code: str = "", **files
     if cpuinfo:
         copy["nodes/elm/cpuinfo"] = cpuinfo
     rules = plugins.load("unmask.rules", "RULE", Rule)
-    return judge(
-        collect(write(root, copy)), [rule for rule in rules if rule.code.startswith(code)]
-    )
+    return judge(collect(write(root, copy)), [rule for rule in rules if rule.code.startswith(code)])
 
 
 def only(outcome: Outcome) -> Finding:
@@ -62,3 +60,13 @@ def test_a_guest_of_another_architecture_is_not_told_to_delete_a_line_it_has_not
 def test_an_emulated_guest_of_an_unknown_host_of_x86_is_told_how_to_end_it(tmp_path: Path) -> None:
     problem = only(audit(tmp_path, "kvm: 0\n", code="CPU004")).problem
     assert (problem.severity, problem.command) == (Severity.MEDIUM, "qm set 101 --delete kvm")
+
+
+def test_a_node_of_another_architecture_is_no_place_where_a_guest_could_go(
+    tmp_path: Path,
+) -> None:
+    arm = {"nodes/pi/cpuinfo": ARM}
+    outcome = audit(tmp_path, "cpu: kvm64\n", cpuinfo=INTEL, code="CPU00", **arm)
+    problem = only(outcome).problem
+    assert problem.command == "qm set 101 --cpu Westmere"
+    assert "other node" not in problem.remedy

@@ -99,11 +99,19 @@ def _surroundings(inventory: Inventory) -> dict[str, Surroundings]:
         around[host.subject] = Surroundings(
             Known(host),
             clusters.get(host.cluster),
-            tuple(peer for peer in members[host.cluster] if peer is not host),
+            tuple(peer for peer in members[host.cluster] if _is_peer(peer, host)),
             place,
             numbers.setdefault(place, len(numbers)),
         )
     return around
+
+
+def _is_peer(other: Host, host: Host) -> bool:
+    """Return whether KVM may run the same guests there: not where the architectures differ."""
+    if other is host:
+        return False
+    known = isinstance(other.cpu, Known) and isinstance(host.cpu, Known)
+    return not known or other.cpu.value.arch == host.cpu.value.arch
 
 
 def _elsewhere(subject: str, around: dict[str, Surroundings]) -> Surroundings:
