@@ -25,7 +25,7 @@ class GuestCase:
     """What it will see after a stop and start, where a change is pending."""
     cluster: Cluster | None = None
     peers: tuple[Host, ...] = ()
-    """The other hosts of its cluster, without those that are known to be of another architecture."""
+    """The other hosts of its cluster; those known to be of another architecture are left out."""
 
     @property
     def host_cpu(self) -> HostCpu:

@@ -142,6 +142,8 @@ def _hazards(missing: tuple[str, ...], *, hangs: bool) -> Iterator[str]:
 
 
 def _remedy(case: GuestCase, host_arch: str, *, foreign: bool, hazard: bool) -> str:
+    if _waits(case):
+        return _commands.WAITS
     safe = " Until then use qemu64, which shows no AES, or max." if hazard else ""
     if foreign:
         return f"Nothing on this host can run it faster.{safe.replace('Until then use', 'Use')}"
@@ -155,7 +157,13 @@ def _remedy(case: GuestCase, host_arch: str, *, foreign: bool, hazard: bool) -> 
     return f"Use <domain type='kvm'>, then shut the guest down and start it.{safe}"
 
 
+def _waits(case: GuestCase) -> bool:
+    return case.pending is not None and case.pending.accelerator is Accelerator.KVM
+
+
 def _command(case: GuestCase) -> str:
+    if _waits(case):
+        return _commands.restart(case)
     if case.guest.platform is Platform.PROXMOX:
         return f"qm set {quote(case.guest.ident)} --delete kvm"
     return _commands.edit(case)
