@@ -70,9 +70,7 @@ def cluster_cases(
     for host in inventory.hosts:
         hosts[host.cluster].append(host)
     members = defaultdict(list)
-    on_host = defaultdict(list)
     for case in guests:
-        on_host[case.guest.host].append(case)
         if case.cluster:
             members[case.cluster.subject].append(case)
     return tuple(
@@ -80,7 +78,6 @@ def cluster_cases(
             cluster,
             tuple(hosts[cluster.subject]),
             tuple(members[cluster.subject]),
-            {host.subject: tuple(on_host[host.subject]) for host in hosts[cluster.subject]},
         )
         for cluster in inventory.clusters
     )

@@ -5,8 +5,7 @@ The engine builds cases from an inventory; rules are pure functions of one case.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from unmask.model.cpu import FeatureView, HostCpu
 from unmask.model.inventory import Cluster, Guest, Host
@@ -48,4 +47,3 @@ class ClusterCase:
     cluster: Cluster
     hosts: tuple[Host, ...]
     guests: tuple[GuestCase, ...] = ()
-    by_host: Mapping[str, tuple[GuestCase, ...]] = field(default_factory=dict, hash=False)
