@@ -48,7 +48,8 @@ def test_every_guest_and_node_of_the_example_gets_its_findings() -> None:
     found = defaultdict(list)
     for finding in outcome.findings:
         found[finding.subject].append(f"{finding.problem.severity.word} {finding.code}")
-    subjects = [CLUSTER, *(item.subject for item in (*inventory.guests, *inventory.hosts))]
+    guests = [guest.subject for guest in inventory.guests]
+    subjects = [CLUSTER, *guests, *(host.subject for host in inventory.hosts)]
     assert {
         subject.removeprefix(CLUSTER).removeprefix("/"): ", ".join(
             sorted(found[subject], key=lambda words: words.split()[1])
