@@ -160,7 +160,8 @@ def _remedy(case: GuestCase, host_arch: str, *, foreign: bool, hazard: bool) -> 
 
 
 def _waits(case: GuestCase) -> bool:
-    return case.pending is not None and case.pending.accelerator is Accelerator.KVM
+    later = _scope.restart_brings(case)
+    return later is not None and later.accelerator is Accelerator.KVM
 
 
 def _by_arguments(case: GuestCase) -> bool:
