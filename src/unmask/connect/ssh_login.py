@@ -16,6 +16,7 @@ from unmask.connect import threads
 from unmask.connect.ssh_config import HostSettings
 from unmask.errors import TargetError
 
+PASSWORD_PROMPT = "Password of "  # noqa: S105 - how a question begins
 PASSWORDS = frozenset({"password", "keyboard-interactive"})
 
 
@@ -172,7 +173,7 @@ class Door:
     def _password(self, attempt: _Attempt, secrets: Secrets) -> None:
         password = secrets.password
         if not password and secrets.ask:
-            password = secrets.ask(f"Password of {self.user} at {self.where}: ")
+            password = secrets.ask(f"{PASSWORD_PROMPT}{self.user} at {self.where}: ")
         if not password:
             return
         if "password" in attempt.allowed:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import IO, cast
 
 from unmask.connect.ssh_session import Limit, Session
 from unmask.dialects.proxmox import node
@@ -23,6 +25,9 @@ TREE_LIMIT = Limit(stdout=64 * 1024 * 1024, stderr=1024 * 1024)
 
 KEYS = re.compile(r"nodes/[^/]+/ssh_known_hosts")
 """Host keys that the nodes of a cluster tell each other, since Proxmox VE 8.2."""
+
+GZIP = b"\x1f\x8b"
+"""What gzip's output begins with (RFC 1952)."""
 
 TAR = re.compile(r"(?:\S*/)?(?:tar|cat): (?P<path>[^:]+): (?P<said>[^:]+(?:: [^:]+)?)")
 
@@ -125,7 +130,9 @@ def _tree(output: Output, where: str) -> FileTree:
             tree.add(path, io.BytesIO(content))
         return tree
     try:
-        return _file_tree.read_stream(where, io.BytesIO(archive), _wanted)
+        packed = io.BytesIO(archive)
+        unpacked = gzip.GzipFile(fileobj=packed) if archive[:2] == GZIP else packed
+        return _file_tree.read_stream(where, cast("IO[bytes]", unpacked), _wanted)
     except InputError as error:
         raise TargetError(str(error)) from error
 

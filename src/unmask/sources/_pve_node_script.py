@@ -99,7 +99,11 @@ tree() {
     done
     if command -v tar >/dev/null 2>&1; then
         part tree
-        tar -cf - "$@"
+        if command -v gzip >/dev/null 2>&1; then
+            tar -cf - "$@" | gzip -1
+        else
+            tar -cf - "$@"
+        fi
         return
     fi
     for path in nodes/*/qemu-server/*.conf nodes/*/lxc/*.conf nodes/*/ssh_known_hosts \\

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from unmask.connect import ssh, ssh_address
 from unmask.connect.ssh_address import Address
-from unmask.connect.ssh_login import Secrets
+from unmask.connect.ssh_login import PASSWORD_PROMPT, Secrets
 from unmask.connect.ssh_session import Session
 from unmask.errors import TargetError, UsageError
 from unmask.model.inventory import Inventory
@@ -37,19 +37,19 @@ def collect(target: str, options: CollectOptions) -> Inventory:
         TargetError: No node can be reached, or the one that is reached is none or may not be read.
     """
     end = time.monotonic() + options.timeout * RESERVE
+    person = _Person()
     secrets = Secrets(
         options.ssh.password or os.environ.get(PASSWORD, ""),
-        _ask if sys.stdin and sys.stdin.isatty() else None,
+        person.ask if sys.stdin and sys.stdin.isatty() else None,
     )
     address, session = _entry(target, options, secrets, end)
     with session:
         cluster = _pve_node.read_cluster(session, max(end - time.monotonic(), 1))
         tree = cluster.tree
         keys = _pve_peers.trusted_keys(tree.files)
-        # Nobody can be asked while several nodes are read at once.
-        peers = Peers(
-            session, address.user, options, replace(secrets, ask=None), end, cluster, keys
-        )
+        # Nobody can be asked while several nodes are read at once: what was answered has to do.
+        again = Secrets(secrets.password or person.password, person.again)
+        peers = Peers(session, address.user, options, again, end, cluster, keys)
         facts, unread = peers.read()
     for path in [path for path in tree.files if _pve_node.KEYS.fullmatch(path)]:
         del tree.files[path]
@@ -77,9 +77,7 @@ def _entry(
 def _address(target: str) -> Address:
     rest = target[len(SCHEME) :].rstrip("/")
     if ":" in rest.rpartition("@")[0]:
-        raise UsageError(
-            f"a password has no place in an address, where others can see it: set {PASSWORD} instead"
-        )
+        raise UsageError(f"a password in an address can be seen by others: set {PASSWORD} instead")
     try:
         return ssh_address.parse(rest)
     except UsageError as error:
@@ -87,11 +85,30 @@ def _address(target: str) -> Address:
         raise UsageError(said) from error
 
 
-def _ask(prompt: str) -> str:
-    try:
-        return getpass.getpass(prompt)
-    except EOFError:
-        return ""
+class _Person:
+    """Whoever sits at the terminal, and what they have answered."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, str] = {}
+
+    def ask(self, prompt: str) -> str:
+        """Ask without showing the answer."""
+        try:
+            answer = getpass.getpass(prompt)
+        except EOFError:
+            answer = ""
+        self._answers[prompt] = answer
+        return answer
+
+    def again(self, prompt: str) -> str:
+        """Return what was answered to the same question before, "" where it was not asked."""
+        return self._answers.get(prompt, "")
+
+    @property
+    def password(self) -> str:
+        """Return the last password given, "" for none."""
+        given = [self._answers[ask] for ask in self._answers if ask.startswith(PASSWORD_PROMPT)]
+        return given[-1] if given else ""
 
 
 SOURCE = Source(

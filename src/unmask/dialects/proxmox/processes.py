@@ -93,8 +93,7 @@ def observed(
         version: Of Proxmox VE there.
     """
     if process is None:
-        suspended = guest.state is GuestState.SUSPENDED
-        return guest if suspended else replace(guest, state=GuestState.STOPPED)
+        return guest if guest.state is GuestState.SUSPENDED else _stopped(guest)
     if not process.cpu:
         return replace(guest, state=GuestState.RUNNING)
     then = guest.pending or guest.configured
@@ -113,6 +112,18 @@ def observed(
         accelerator=process.accelerator,
         pending=_noted(then, guest, process) if changes else None,
         pending_accelerator=written if written is not process.accelerator else None,
+    )
+
+
+def _stopped(guest: Guest) -> Guest:
+    """Its next start takes what is pending: nothing waits for a stop any more."""
+    return replace(
+        guest,
+        state=GuestState.STOPPED,
+        configured=guest.pending or guest.configured,
+        accelerator=guest.pending_accelerator or guest.accelerator,
+        pending=None,
+        pending_accelerator=None,
     )
 
 
