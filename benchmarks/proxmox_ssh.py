@@ -60,7 +60,9 @@ def measure(guests: int = GUESTS, rounds: int = ROUNDS) -> list[Figure]:
         return [Figure(what, str(reason), target)]
     return [
         Figure(what, f"{command:.2f} s", target, command < SECONDS),
-        Figure(f"the same with logging in, and {guests} guests made of it", f"{everything:.2f} s", ""),
+        Figure(
+            f"the same with logging in, and {guests} guests made of it", f"{everything:.2f} s", ""
+        ),
     ]
 
 

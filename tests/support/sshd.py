@@ -69,8 +69,9 @@ class Client:
 
     def knows(self, *servers: Sshd) -> None:
         """Write the host keys of `servers` into the known hosts, and nothing else."""
-        lines = [f"{server.name} {server.host_key.kind} {server.host_key.text}\n"
-                 for server in servers]
+        lines = [
+            f"{server.name} {server.host_key.kind} {server.host_key.text}\n" for server in servers
+        ]
         self.known_hosts.write_text("".join(lines))
 
     def configure(self, text: str) -> None:
@@ -135,10 +136,12 @@ def running(
     port: int = 0,
     settings: str = "",
     host_key: str = "ed25519",
+    password: str = "",
 ) -> Iterator[Sshd]:
     """Run a server that lets `user` in for as long as the context lasts.
 
-    `settings` stand in front of its configuration, where the first of a keyword counts.
+    `settings` stand in front of its configuration, where the first of a keyword counts. With a
+    `password` the server lives in a mount namespace whose /etc/shadow gives the user that one.
     """
     program = peers.program("sshd")
     directory.mkdir(parents=True, exist_ok=True)
@@ -151,8 +154,14 @@ def running(
     (directory / "sshd_config").write_text(f"{settings}\n{own}")
     with (directory / "log").open("wb") as log:
         process = subprocess.Popen(
-            ["setpriv", "--pdeathsig=KILL", program, "-D", "-e", "-f",
-             str(directory / "sshd_config")],
+            [
+                *_alone(directory, password),
+                program,
+                "-D",
+                "-e",
+                "-f",
+                str(directory / "sshd_config"),
+            ],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -163,6 +172,22 @@ def running(
     finally:
         process.terminate()
         process.wait(timeout=30)
+
+
+def _alone(directory: Path, password: str) -> list[str]:
+    """Return the beginning of the command line of a server."""
+    ending = ["setpriv", "--pdeathsig=KILL"]
+    if not password:
+        return ending
+    if os.geteuid() != 0:
+        peers.missing("root, which alone can check passwords")
+    shadow = directory / "shadow"
+    hashed = peers.run([peers.program("openssl"), "passwd", "-6", "-stdin"], stdin=password).stdout
+    shadow.write_text(f"{USER}:{hashed.strip()}:19000:0:99999:7:::\n")
+    shadow.chmod(0o600)
+    enter = 'mount --bind "$1" /etc/shadow && shift && exec "$@"'
+    apart = ["unshare", "--mount", "--propagation=private", "sh", "-c", enter, "sh", str(shadow)]
+    return [*ending, *apart]
 
 
 def _wait(process: subprocess.Popen[bytes], address: str, port: int, log: Path) -> None:

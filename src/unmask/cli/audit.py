@@ -20,7 +20,7 @@ from unmask.engine import accepted, collect, document
 from unmask.engine.accepted import Acceptance
 from unmask.model.finding import Severity
 from unmask.model.report import Document, Format
-from unmask.model.source import CollectOptions, Source
+from unmask.model.source import CollectOptions, Source, SshOptions
 
 
 class FailOn(StrEnum):
@@ -41,9 +41,9 @@ class FailOn(StrEnum):
 
 TARGETS = typer.Argument(
     metavar="TARGET",
-    help="A libvirt URI, a directory or tar of /etc/pve, a directory of domain XML, a saved "
-    "inventory, or the name of a configured target. Without one: the configured targets, else "
-    "the hypervisor that this machine is.",
+    help="A libvirt URI, pve+ssh://HOST, a directory or tar of /etc/pve, a directory of domain "
+    "XML, a saved inventory, or the name of a configured target. Without one: the configured "
+    "targets, else the hypervisor that this machine is.",
     show_default=False,
 )
 FORMAT = typer.Option(
@@ -65,6 +65,14 @@ STRICT = typer.Option("--strict", help="Exit with 3 where anything could not be 
 TIMEOUT = typer.Option(
     "--timeout", metavar="SECONDS", min=1, help="What reading one target may take."
 )
+KEY = typer.Option("--key", metavar="FILE", help="A private key for SSH, tried before all others.")
+JUMP = typer.Option(
+    "--jump", metavar="HOSTS", help="Go through these by SSH: [user@]host[:port], with commas."
+)
+ACCEPT_NEW = typer.Option(
+    "--accept-new-host-key",
+    help="Trust a host of which no SSH key is known and store its key; never a changed one.",
+)
 CONFIG = typer.Option(
     "--config", metavar="FILE", help="Instead of ./unmask.toml or ~/.config/unmask/unmask.toml."
 )
@@ -83,6 +91,9 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     accept: Annotated[list[Path] | None, ACCEPT] = None,
     strict: Annotated[bool, STRICT] = False,
     timeout: Annotated[float, TIMEOUT] = 60,
+    key: Annotated[Path | None, KEY] = None,
+    jump: Annotated[str, JUMP] = "",
+    accept_new_host_key: Annotated[bool, ACCEPT_NEW] = False,
     config: Annotated[Path | None, CONFIG] = None,
     verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
@@ -93,7 +104,9 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
     acceptances = choices.acceptances(accept, wanted, rules)
 
-    read = _collect([item.address for item in wanted], timeout, verbose=verbose)
+    login = SshOptions(str(key or ""), jump, accept_new_host_key)
+    options = CollectOptions(timeout=timeout, ssh=login)
+    read = _collect([item.address for item in wanted], options, verbose=verbose)
     if read.nothing:
         raise typer.Exit(read.exit_code)
     if save:
@@ -107,13 +120,15 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     raise typer.Exit(failed or document.exit_code(report, fail_on.severity, strict=strict))
 
 
-def _collect(addresses: Sequence[str], timeout: float, *, verbose: bool) -> collect.Collected:
+def _collect(
+    addresses: Sequence[str], options: CollectOptions, *, verbose: bool
+) -> collect.Collected:
     """Read the targets, and say on standard error what went wrong."""
     sources = plugins.load("unmask.sources", "SOURCE", Source)
     read = collect.collect(
         addresses,
         lambda address: targets.source_for(address, sources),
-        CollectOptions(timeout=timeout),
+        options,
         terminal.say if verbose else lambda _: None,
     )
     for sentence in (*(failure.sentence for failure in read.failures), *read.notes):

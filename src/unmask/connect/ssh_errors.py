@@ -38,7 +38,7 @@ def unreachable(where: str, error: OSError, seconds: float) -> TargetError:
 def late(where: str, seconds: float) -> TargetError:
     """Return that there was no answer in time."""
     return TargetError(
-        f"{where}: SSH did not answer within {seconds:.3g} s; is it the right port, and up?"
+        f"{where}: SSH did not answer within {round(seconds, 1):g} s; is it the right port, and up?"
     )
 
 

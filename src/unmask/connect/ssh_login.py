@@ -5,8 +5,10 @@ No secret is kept, printed or put into an error.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -99,19 +101,27 @@ class Door:
                 attempt.allowed = ()
 
     def _keys(self, attempt: _Attempt, secrets: Secrets) -> None:
-        for what, key in self._offered(attempt, secrets):
-            self._timed(lambda: self._step(attempt, what, lambda: self._prove(key)))  # noqa: B023
-            if attempt.done or "publickey" not in attempt.allowed:
-                return
+        agent = self._agent(attempt)
+        held = tuple(agent.get_keys()) if agent else ()
+        try:
+            for what, key in self._offered(held, attempt, secrets):
+                step = partial(self._step, attempt, what, partial(self._prove, key))
+                self._timed(step)
+                if attempt.done or "publickey" not in attempt.allowed:
+                    return
+        finally:
+            if agent:
+                agent.close()
 
     def _prove(self, key: Any) -> Sequence[str]:
         remaining: Sequence[str] = self.transport.auth_publickey(self.user, key)
         return remaining
 
-    def _offered(self, attempt: _Attempt, secrets: Secrets) -> Iterator[tuple[str, Any]]:
+    def _offered(
+        self, held: Sequence[Any], attempt: _Attempt, secrets: Secrets
+    ) -> Iterator[tuple[str, Any]]:
         """Yield keys: those asked for, then the agent's, then OpenSSH's own files."""
         files = self.settings.keys
-        held = self._agent(attempt) if self.settings.agent else ()
         if self.settings.named_keys:
             yield from self._files(files, held, attempt, secrets)
         public = {line for path in files for line in _public(path)}
@@ -121,14 +131,18 @@ class Door:
         if not self.settings.named_keys:
             yield from self._files(files, held, attempt, secrets)
 
-    def _agent(self, attempt: _Attempt) -> tuple[Any, ...]:
+    def _agent(self, attempt: _Attempt) -> Any:
+        """Return the agent, None where there is none."""
+        socket = os.environ.get("SSH_AUTH_SOCK", "")
+        if not self.settings.agent or not Path(socket).is_socket():
+            return None
         seconds = self.seconds()
-        late = TargetError(f"the SSH agent did not answer within {seconds:.3g} s")
+        late = TargetError(f"the SSH agent did not answer within {round(seconds, 1):g} s")
         try:
-            return tuple(threads.within(seconds, lambda: self.client.Agent().get_keys(), late))
+            return threads.within(seconds, self.client.Agent, late)
         except (self.client.SSHException, OSError, EOFError):
             attempt.notes.append("the SSH agent cannot be asked")
-            return ()
+            return None
 
     def _files(
         self, files: Sequence[str], held: Sequence[Any], attempt: _Attempt, secrets: Secrets

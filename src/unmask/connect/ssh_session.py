@@ -85,7 +85,7 @@ class Session:
             TargetError: It did not end in time, or the connection was lost.
         """
         text = command if isinstance(command, str) else shlex.join(command)
-        late = TargetError(f"{self.where}: a command did not end within {timeout:.3g} s")
+        late = TargetError(f"{self.where}: a command did not end within {round(timeout, 1):g} s")
         opened: list[Any] = []
         try:
             return threads.within(timeout, lambda: self._run(text, stdin, limit, opened), late)

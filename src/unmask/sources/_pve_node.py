@@ -92,6 +92,8 @@ def read_cluster(session: Session, timeout: float) -> ClusterRead:
     if truncated:
         most = TREE_LIMIT.stdout // 2**20
         tree.gaps.append(Gap(where, f"it holds more than {most} MiB, and the rest was not read"))
+    elif not output.whole:
+        tree.gaps.append(Gap(where, "the command over there ended before it had told everything"))
     return ClusterRead(entry, tree, node.members(output.parts.get("members", b"")))
 
 
