@@ -18,6 +18,7 @@ _ENTER = """\
 # What sshd runs instead of the command: the same, with this directory as "/" of unmask's script.
 PATH={root}/bin:$PATH
 export PATH
+echo "$PPID $SSH_ORIGINAL_COMMAND" >>{root}/commands
 sed "s,^root=''\\$,root='{root}'," | /bin/sh -c "$SSH_ORIGINAL_COMMAND"
 """
 
@@ -48,6 +49,13 @@ class Node:
         """Let a guest run with a `-cpu`."""
         words = ("-id", vmid, "-name", f"vm{vmid},debug-threads=on", "-cpu", cpu, "-m", "512")
         self.runs(100_000 + int(vmid), program, *words, *more)
+
+    @property
+    def commands(self) -> list[str]:
+        """What it was asked to run by SSH."""
+        path = self.root / "commands"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [line.partition(" ")[2] for line in lines]
 
     def has(self, program: str, script: str) -> None:
         path = self.root / "bin" / program
