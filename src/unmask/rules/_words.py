@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable
 
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Origin
+from unmask.model.finding import Severity
+from unmask.rules import _scope
 
 NAMES = {"aes": "AES-NI", "pclmulqdq": "PCLMULQDQ"}
 SHOWN_AT_MOST = 12
@@ -50,6 +52,18 @@ def about(case: GuestCase, text: str) -> str:
     if case.guest.template:
         return f"template: {text}; a change reaches future clones only"
     return text
+
+
+def outcome_of_loss(case: GuestCase, *, enforced: bool) -> str:
+    """Return what becomes of a guest that asks for flags which its host lacks."""
+    if not enforced:
+        return "so the flags vanish silently"
+    return "so its next start fails" if _scope.runs(case) else "so it does not start"
+
+
+def severity_of_loss(case: GuestCase, *, enforced: bool) -> Severity:
+    """Return how much that matters: most where the guest cannot be started now."""
+    return Severity.HIGH if enforced and not _scope.runs(case) else Severity.MEDIUM
 
 
 def host(case: GuestCase) -> str:

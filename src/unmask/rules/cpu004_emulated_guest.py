@@ -51,7 +51,6 @@ from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, FeatureView
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
 from unmask.model.inventory import Platform
-from unmask.model.reading import Known
 from unmask.rules import _commands, _scope, _words
 
 UNCHECKED = ("pclmulqdq", "sse4_1", "ssse3")
@@ -98,8 +97,8 @@ def hangs_at_boot(view: FeatureView) -> bool:
 
 
 def _host_arch(case: GuestCase) -> str:
-    known = isinstance(case.host, Known) and isinstance(case.host.value.cpu, Known)
-    return case.host_cpu.arch if known else ""
+    cpu = _scope.known_host_cpu(case)
+    return cpu.arch if cpu else ""
 
 
 def _message(case: GuestCase, missing: tuple[str, ...], *, hangs: bool) -> str:

@@ -11,8 +11,8 @@ to an updated node, although model and silicon have the same name.
 
 It looks at x86 virtual machines under KVM whose CPU asks for `hle` or `rtm`. It fires where TSX
 is all that the host cannot give; if more is missing, CPU005 names it all. The severity is high
-where the flags are enforced and the guest is stopped. Where the host's flags are not known, the
-check is skipped.
+where the flags are enforced and the guest is stopped. Where the host's flags are not known, and
+libvirt was not asked about the model, the check is skipped.
 
 ## Remedy
 
@@ -41,10 +41,8 @@ from unmask.cpu import catalogue
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Mode
-from unmask.model.finding import About, Problem, Rule, Severity
+from unmask.model.finding import About, Problem, Rule
 from unmask.rules import _commands, _models, _peers, _scope, _words
-
-TSX = frozenset({"hle", "rtm"})
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
@@ -56,24 +54,22 @@ def check(case: GuestCase) -> Iterator[Problem]:
         return
     host = case.host_cpu
     if not host.complete and asked - host.flags:
+        if _scope.model_usable(case) is not None:
+            return  # libvirt has looked at all of the model, which is CPU005's to tell
         raise UnreadError("whether the host's CPU has TSX is not known", "its /proc/cpuinfo")
     lost = asked - host.flags
-    if not lost or case.view.lost - TSX:
+    if not lost or case.view.lost - _models.TSX:
         return
-    running = _scope.runs(case)
     enforced = case.guest.current.enforced
     variant = _models.without_tsx(case.view.model, _peers.known_cpus(case)) or _models.without_tsx(
         case.view.model, frozenset([host])
     )
-    outcome = "so the flags vanish silently"
-    if enforced:
-        outcome = "so its next start fails" if running else "so it does not start"
     yield Problem(
-        severity=Severity.HIGH if enforced and not running else Severity.MEDIUM,
+        severity=_words.severity_of_loss(case, enforced=enforced),
         message=_words.about(
             case,
             f"{case.view.label} asks for TSX ({_words.flags(lost)}), which {_words.host(case)} "
-            f"does not have, {outcome}",
+            f"does not have, {_words.outcome_of_loss(case, enforced=enforced)}",
         ),
         evidence=(_words.cpu(case), "TSX has been switched off on many CPUs by updates."),
         remedy=(
@@ -91,7 +87,7 @@ def _asked(case: GuestCase) -> frozenset[str]:
     spec = case.guest.current
     model = catalogue.find(spec.model) if spec.mode is Mode.MODEL else None
     base = model.flags if model else frozenset()
-    return ((base | spec.on) - spec.off) & TSX
+    return ((base | spec.on) - spec.off) & _models.TSX
 
 
 RULE = Rule("CPU008", "A TSX model on a host without TSX", About.GUEST, check)

@@ -47,7 +47,6 @@ from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, State
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
 from unmask.model.inventory import Platform
-from unmask.model.reading import Known
 from unmask.rules import _commands, _crypto, _scope, _words
 
 
@@ -99,14 +98,14 @@ def _model(case: GuestCase, need: Need) -> str:
     """Return the name of a model that is enough and, as far as is known, runs here, or ""."""
     if case.view.accelerator is Accelerator.TCG:
         return ""
-    known = isinstance(case.host, Known) and isinstance(case.host.value.cpu, Known)
-    if known and not need.flags <= case.host_cpu.flags:
+    host = _scope.known_host_cpu(case)
+    if host and not need.flags <= host.flags:
         return ""
     if case.guest.platform is Platform.LIBVIRT:
-        return _crypto.smallest(case, need.flags | _crypto.BOTH) if known else ""
+        return _crypto.smallest(case, need.flags | _crypto.BOTH) if host else ""
     if need.level == 3:
         return "x86-64-v3"
-    return "x86-64-v2" if known and "aes" not in case.host_cpu.flags else "x86-64-v2-AES"
+    return "x86-64-v2" if host and "aes" not in host.flags else "x86-64-v2-AES"
 
 
 def _remedy(case: GuestCase, need: Need) -> str:
