@@ -172,6 +172,12 @@ def test_nothing_listens(user: Client) -> None:
         ssh.connect(address, user.options(), Secrets(), WAIT)
 
 
+def test_name_that_cannot_exist(user: Client) -> None:
+    address = ssh_address.parse(f"root@{'a' * 300}")
+    with pytest.raises(TargetError, match="such a name cannot exist"):
+        ssh.connect(address, user.options(), Secrets(), WAIT)
+
+
 def test_name_that_does_not_resolve(user: Client) -> None:
     address = ssh_address.parse("root@no-such-host.invalid")
     with pytest.raises(TargetError, match="the name does not resolve"):
@@ -223,7 +229,23 @@ def test_server_that_stops_is_left_at_the_deadline(known: Sshd, user: Client) ->
             peers.run(["kill", "-CONT", str(pid)])
 
 
-@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-x\r\n"])
+JUNK = bytes(range(256)) * 64
+KEXINIT = b"\0\0\0\x0c\x04\x14" + b"\xff" * 10
+ANSWERS = (
+    b"",
+    b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    b"SSH-2.0-x\r\n",
+    b"SSH-1.5-old\r\n",
+    b"SSH-2.0-x\r\n" + JUNK,
+    b"SSH-2.0-x\r\n" + KEXINIT,
+    JUNK,
+)
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
 def test_what_is_no_ssh_server_is_told(user: Client, answer: bytes) -> None:
-    with listening(answer) as port, pytest.raises(TargetError, match=r"connection (failed|was)"):
+    with (
+        listening(answer) as port,
+        pytest.raises(TargetError, match=r"127\.0\.0\.1:.*connection (failed|was)"),
+    ):
         ssh.connect(ssh_address.parse(f"root@127.0.0.1:{port}"), user.options(), Secrets(), 5.0)

@@ -214,6 +214,21 @@ def test_nodes_vouch_for_each_other(place: Place) -> None:
     assert isinstance(host(place.collect(), "birch").cpu, Known)
 
 
+def test_nodes_of_old_releases_vouch_for_each_other_in_one_file(place: Place) -> None:
+    place.user.knows(place.first)
+    key = place.second.host_key
+    place.alder.write("etc/ssh/ssh_known_hosts", f"birch,192.0.2.1 {key.kind} {key.text}\n")
+    assert isinstance(host(place.collect(), "birch").cpu, Known)
+
+
+def test_key_that_is_known_by_the_nodes_name(place: Place) -> None:
+    place.user.knows(place.first)
+    key = place.second.host_key
+    with place.user.known_hosts.open("a") as stream:
+        stream.write(f"birch {key.kind} {key.text}\n")
+    assert isinstance(host(place.collect(), "birch").cpu, Known)
+
+
 def test_own_known_hosts_beat_what_nodes_say(place: Place, tmp_path: Path) -> None:
     key = place.second.host_key
     place.alder.write("etc/pve/nodes/birch/ssh_known_hosts", f"birch {key.kind} {key.text}\n")

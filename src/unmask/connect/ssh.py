@@ -151,7 +151,8 @@ def _negotiated(
     security.key_types = (*preferred, *rest)
     try:
         transport.start_client(timeout=timeout)
-    except (client.SSHException, OSError, EOFError) as error:
+    except Exception as error:
+        # A server can make the library raise anything, a ValueError for instance.
         transport.close()
         raise errors.broken(keys.where, error) from error
     if not transport.initial_kex_done:

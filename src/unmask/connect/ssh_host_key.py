@@ -20,11 +20,11 @@ class HostKeys:
     trusted: tuple[Entry, ...]
     called: tuple[str, ...]
     everywhere: tuple[str, ...]
-    """Every name, for the trusted keys."""
+    """The same and what else it is called; under these its key is only looked for."""
 
     def judge(self, key: HostKey) -> tuple[Verdict, tuple[Entry, ...]]:
         """Return what the files say about a key, or the trusted ones where they say nothing."""
-        said = ssh_known_hosts.judge(self._own(), self.called, key)
+        said = ssh_known_hosts.judge(self._own(), self.everywhere, key)
         if said[0] is not Verdict.UNKNOWN:
             return said
         kept, _ = ssh_known_hosts.judge(self.trusted, self.everywhere, key)

@@ -16,7 +16,7 @@ from typing import Any
 from unmask.connect import ssh_errors as errors
 from unmask.connect import threads
 from unmask.connect.ssh_config import HostSettings
-from unmask.errors import TargetError
+from unmask.errors import TargetError, UnmaskError
 
 PASSWORD_PROMPT = "Password of "  # noqa: S105 - how a question begins
 PASSWORDS = frozenset({"password", "keyboard-interactive"})
@@ -81,7 +81,9 @@ class Door:
         self.transport.auth_timeout = seconds + 1
         try:
             threads.within(seconds, step, errors.late(self.where, seconds))
-        except (self.client.SSHException, OSError, EOFError) as error:
+        except UnmaskError:
+            raise
+        except Exception as error:
             raise errors.broken(self.where, error) from error
 
     def _ask_methods(self, attempt: _Attempt) -> None:

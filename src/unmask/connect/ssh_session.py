@@ -5,6 +5,7 @@ Nothing that the server sends is kept beyond a limit, and every call has a deadl
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ from typing import Any
 
 from unmask.connect import ssh_errors as errors
 from unmask.connect import threads
-from unmask.errors import TargetError
+from unmask.errors import TargetError, UnmaskError
 
 BLOCK = 128 * 1024
+GRACE = 2.0
+"""Seconds for closing a channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +92,15 @@ class Session:
         opened: list[Any] = []
         try:
             return threads.within(timeout, lambda: self._run(text, stdin, limit, opened), late)
-        except (self._client.SSHException, OSError, EOFError) as error:
+        except UnmaskError:
+            raise
+        except Exception as error:
             raise self._lost(error) from error
         finally:
             for channel in opened:
-                channel.close()
+                # Saying good-bye to a server that does not listen could take for ever.
+                with contextlib.suppress(Exception):
+                    threads.within(GRACE, channel.close, late)
 
     def _run(self, text: str, stdin: bytes, limit: Limit, opened: list[Any]) -> ExecResult:
         channel = self._transport.open_session()
@@ -137,7 +144,9 @@ class Session:
         except self._client.ChannelException as error:
             said = f"{where}: cannot be reached: {error.text.lower()}"
             raise TargetError(said) from error
-        except (self._client.SSHException, OSError, EOFError) as error:
+        except UnmaskError:
+            raise
+        except Exception as error:
             raise errors.broken(where, error) from error
 
 

@@ -10,6 +10,7 @@ from unmask.connect import ssh_errors as errors
 from unmask.connect import threads
 from unmask.connect.ssh_config import HostSettings
 from unmask.connect.ssh_session import Session
+from unmask.errors import TargetError
 
 
 def wire(settings: HostSettings, where: str, through: Session | None, timeout: float) -> Any:
@@ -23,6 +24,8 @@ def wire(settings: HostSettings, where: str, through: Session | None, timeout: f
     try:
         # Looking a name up cannot be bounded, so that the whole of it may be left behind.
         return threads.within(timeout, lambda: socket.create_connection(place, timeout), late)
+    except UnicodeError as error:
+        raise TargetError(f"{where}: such a name cannot exist") from error
     except OSError as error:
         raise errors.unreachable(where, error, timeout) from error
 

@@ -61,6 +61,8 @@ class ClusterRead:
     """Paths below /etc/pve."""
     members: tuple[Member, ...]
     """As the running cluster sees them; empty for a single node."""
+    known_hosts: bytes
+    """What the node knows of the others' host keys, before Proxmox VE 8.2 in one file for all."""
 
 
 def read(session: Session, timeout: float) -> NodeRead:
@@ -94,7 +96,8 @@ def read_cluster(session: Session, timeout: float) -> ClusterRead:
         tree.gaps.append(Gap(where, f"it holds more than {most} MiB, and the rest was not read"))
     elif not output.whole:
         tree.gaps.append(Gap(where, "the command over there ended before it had told everything"))
-    return ClusterRead(entry, tree, node.members(output.parts.get("members", b"")))
+    members = node.members(output.parts.get("members", b""))
+    return ClusterRead(entry, tree, members, output.parts.get("known_hosts", b""))
 
 
 def _run(session: Session, timeout: float, *, tree: bool) -> tuple[Output, str, bool]:

@@ -90,6 +90,7 @@ _TREE = """\
 tree() {
     cd "$root/etc/pve" 2>/dev/null || return
     show members .members
+    show known_hosts "$root/etc/ssh/ssh_known_hosts"
     set --
     for path in nodes/*/qemu-server nodes/*/lxc nodes/*/ssh_known_hosts \\
         virtual-guest/cpu-models.conf corosync.conf; do

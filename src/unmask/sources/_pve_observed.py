@@ -10,11 +10,12 @@ from unmask.dialects.proxmox.node import NodeFacts
 from unmask.dialects.proxmox.processes import Process
 from unmask.model.cpu import CpuSpec, Remark, RemarkKind
 from unmask.model.inventory import Gap, Guest, GuestKind, Host, Inventory
-from unmask.model.reading import Known, Missing
+from unmask.model.reading import Missing
 from unmask.sources import _pve_tree
 from unmask.sources._file_tree import FileTree
 
 ROOT = "root on the node"
+LEFT = Missing("it is no member of the cluster any more")
 
 
 def inventory(
@@ -33,8 +34,8 @@ def inventory(
     found = _pve_tree.inventory(
         tree.files | told, entry.name, tree.target, tree.gaps, entry.version, versions
     )
-    hosts = tuple(_host(host, facts.get(host.name), unread.get(host.name)) for host in found.hosts)
-    gaps = (gap for host in hosts for gap in _gaps(host, facts, unread))
+    hosts = tuple(_host(host, facts, unread) for host in found.hosts)
+    gaps = (gap for host in hosts for gap in _gaps(host, facts))
     custom = {name: spec for cluster in found.clusters for name, spec in cluster.custom_models}
     running = {
         (name, process.kind, process.vmid): process
@@ -51,24 +52,19 @@ def inventory(
     )
 
 
-def _host(host: Host, facts: NodeFacts | None, unread: Missing | None) -> Host:
-    if facts is None:
-        return replace(host, cpu=unread) if unread else host
-    cpu = host.cpu if facts.cpuinfo else Missing("its /proc/cpuinfo could not be read", ROOT)
-    return replace(host, cpu=cpu, software=facts.software, parameters=facts.parameters)
-
-
-def _gaps(
-    host: Host, facts: Mapping[str, NodeFacts], unread: Mapping[str, Missing]
-) -> Iterator[Gap]:
+def _host(host: Host, facts: Mapping[str, NodeFacts], unread: Mapping[str, Missing]) -> Host:
     told = facts.get(host.name)
     if told is None:
-        missing = unread.get(host.name, Missing("it is no member of the cluster any more"))
-        yield Gap(host.subject, missing.reason, missing.needs)
-        return
-    if not isinstance(host.cpu, Known):
+        return replace(host, cpu=unread.get(host.name, LEFT))
+    cpu = host.cpu if told.cpuinfo else Missing("its /proc/cpuinfo could not be read", ROOT)
+    return replace(host, cpu=cpu, software=told.software, parameters=told.parameters)
+
+
+def _gaps(host: Host, facts: Mapping[str, NodeFacts]) -> Iterator[Gap]:
+    if isinstance(host.cpu, Missing):
         yield Gap(host.subject, host.cpu.reason, host.cpu.needs)
-    if told.processes is None:
+    told = facts.get(host.name)
+    if told is not None and told.processes is None:
         reason = "its processes are hidden, so that it is not known which guests run, and with what"
         yield Gap(host.subject, reason, ROOT)
 

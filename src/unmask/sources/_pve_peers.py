@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from unmask.connect import ssh, ssh_known_hosts, threads
@@ -18,13 +18,16 @@ from unmask.errors import InputError, TargetError, UnmaskError
 from unmask.model.reading import Missing
 from unmask.model.source import CollectOptions
 from unmask.sources import _pve_node
-from unmask.sources._pve_node import ClusterRead
+from unmask.sources._pve_node import KEYS, ClusterRead
 
 ATTEMPT = 15.0
 """Seconds for one way to a node."""
 
 WAYS = 6
 """Addresses of one node that are tried."""
+
+MOST = 128
+"""Nodes that are asked; Proxmox VE is tested with some 30."""
 
 SAID = 3
 """Failures that are told."""
@@ -57,6 +60,9 @@ class Peers:
             if not online.get(name, True)
         }
         wanted = sorted(names - unread.keys())
+        for name in wanted[MOST:]:
+            unread[name] = Missing(f"a cluster of more than {MOST} nodes: this one was not asked")
+        wanted = wanted[:MOST]
         results = threads.spread(
             lambda name: self._node(name, membership), wanted, self.options.workers
         )
@@ -119,15 +125,16 @@ class Peers:
         return found.facts
 
 
-def trusted_keys(files: Mapping[str, bytes]) -> tuple[Entry, ...]:
-    """Return the host keys that the nodes tell each other in /etc/pve.
+def trusted_keys(cluster: ClusterRead) -> tuple[Entry, ...]:
+    """Return the host keys by which the nodes of a cluster know each other.
 
-    Who can write there is root on every node anyway, and the node that sent them is one whose own
-    key is known.
+    Who can write these files is root on every node anyway, and the node that sent them is one whose
+    own key is known.
     """
-    found: Sequence[Entry] = ()
-    for path, content in files.items():
-        if _pve_node.KEYS.fullmatch(path):
-            text = content.decode("utf-8", errors="replace")
-            found = (*found, *ssh_known_hosts.parse(text, path))
-    return tuple(found)
+    files = {path: text for path, text in cluster.tree.files.items() if KEYS.fullmatch(path)}
+    files["/etc/ssh/ssh_known_hosts"] = cluster.known_hosts
+    return tuple(
+        entry
+        for path, content in files.items()
+        for entry in ssh_known_hosts.parse(content.decode("utf-8", errors="replace"), path)
+    )

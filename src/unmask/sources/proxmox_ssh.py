@@ -46,7 +46,7 @@ def collect(target: str, options: CollectOptions) -> Inventory:
     with session:
         cluster = _pve_node.read_cluster(session, max(end - time.monotonic(), 1))
         tree = cluster.tree
-        keys = _pve_peers.trusted_keys(tree.files)
+        keys = _pve_peers.trusted_keys(cluster)
         # Nobody can be asked while several nodes are read at once: what was answered has to do.
         again = Secrets(secrets.password or person.password, person.again)
         peers = Peers(session, address.user, options, again, end, cluster, keys)

@@ -49,7 +49,7 @@ def test_node_that_tells_nothing() -> None:
 def test_long_texts_are_cut() -> None:
     found = facts({"kernel": b"k" * 1_000_000, "node": b"\xff\xfe"}, [])
     assert len(found.software.kernel) <= 600
-    assert found.name == "\ufffd\ufffd"
+    assert found.name == ""
 
 
 def test_members_of_a_cluster() -> None:

@@ -18,8 +18,8 @@ LIMIT = 60
 PACKAGE = re.compile(r"(?P<name>pve-manager|qemu-server)\s+(?P<version>[0-9][0-9.]*)")
 PVEVERSION = re.compile(r"pve-manager/(?P<version>[0-9][0-9.]*)")
 QEMU_VERSION = re.compile(r"QEMU emulator version (?P<version>[0-9][0-9.]*)")
+NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}")
 PARAMETER = re.compile(r"kvm\w*\.\w+")
-MAJOR_MINOR = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class NodeFacts:
     """One node as it is now."""
 
     name: str
+    """"" where it tells none that a node could have."""
     software: Software
     version: str
     """Of qemu-server or else Proxmox VE; the newest where the node does not tell."""
@@ -63,7 +64,7 @@ def facts(parts: Mapping[str, bytes], command_lines: Iterable[bytes]) -> NodeFac
     listed = _text(parts, "processes") == "listed"
     running = [found for line in command_lines if (found := processes.parse(line)) is not None]
     return NodeFacts(
-        name=_text(parts, "node"),
+        name=name if NODE.fullmatch(name := _text(parts, "node")) else "",
         software=Software(
             hypervisor=f"Proxmox VE {manager[:LIMIT]}" if manager else "Proxmox VE",
             qemu=emulator["version"][:LIMIT] if emulator else "",
