@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -210,6 +211,46 @@ def test_password_from_the_environment(tmp_path: Path, monkeypatch: pytest.Monke
             SOURCE.collect(target, options)
         monkeypatch.setenv(PASSWORD, secret)
         assert SOURCE.collect(target, options).guests
+
+
+def test_password_that_is_asked_for_once_does_for_all_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = sshd.client(tmp_path / "client")
+    port = sshd.free_port()
+    addresses = {"alder": ["127.0.0.1"], "birch": ["127.0.0.2"]}
+    secret = "hunter 2"  # noqa: S105
+    asked: list[str] = []
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return secret
+
+    monkeypatch.setattr("getpass.getpass", ask)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    with contextlib.ExitStack() as stack:
+        servers = []
+        for name, (address,) in addresses.items():
+            node = pve_node.node(tmp_path / name, name)
+            node.write("etc/pve/corosync.conf", pve_node.corosync("lab", addresses))
+            settings = (
+                f"{pve_node.force_command(node)}\n"
+                "PasswordAuthentication yes\nPubkeyAuthentication no"
+            )
+            server = sshd.running(
+                tmp_path / f"{name}-sshd",
+                user,
+                address=address,
+                port=port,
+                settings=settings,
+                password=secret,
+            )
+            servers.append(stack.enter_context(server))
+        user.knows(*servers)
+        place = servers[0].place
+        found = SOURCE.collect(f"pve+ssh://{place}", CollectOptions(ssh=user.options()))
+    assert asked == [f"Password of {USER} at {place}: "]
+    assert {gap.subject for gap in found.gaps} == {"lab/cedar"}
 
 
 def test_command_line(single: Single, tmp_path: Path) -> None:
