@@ -11,7 +11,7 @@ from unmask.connect import ssh, ssh_config
 from unmask.connect.ssh_address import Address
 from unmask.connect.ssh_config import HostSettings
 from unmask.errors import TargetError, UsageError
-from unmask.model.source import SshOptions
+from unmask.model.ssh import SshOptions
 
 
 def settings(tmp_path: Path, text: str, address: Address, **options: object) -> HostSettings:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from support import peers
 from unmask.connect.ssh_known_hosts import HostKey
-from unmask.model.source import SshOptions
+from unmask.model.ssh import SshOptions
 
 START_SECONDS = 20
 USER = pwd.getpwuid(os.getuid()).pw_name

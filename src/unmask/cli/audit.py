@@ -13,14 +13,14 @@ from typing import Annotated
 import typer
 
 from unmask import __version__, plugins
-from unmask.cli import choices, files, terminal
+from unmask.cli import choices, files, ssh, terminal
 from unmask.config import targets
 from unmask.dialects import saved
 from unmask.engine import accepted, collect, document
 from unmask.engine.accepted import Acceptance
 from unmask.model.finding import Severity
 from unmask.model.report import Document, Format
-from unmask.model.source import CollectOptions, Source, SshOptions
+from unmask.model.source import CollectOptions, Source
 
 
 class FailOn(StrEnum):
@@ -65,14 +65,6 @@ STRICT = typer.Option("--strict", help="Exit with 3 where anything could not be 
 TIMEOUT = typer.Option(
     "--timeout", metavar="SECONDS", min=1, help="What reading one target may take."
 )
-KEY = typer.Option("--key", metavar="FILE", help="A private key for SSH, tried before all others.")
-JUMP = typer.Option(
-    "--jump", metavar="HOSTS", help="Go through these by SSH: [user@]host[:port], with commas."
-)
-ACCEPT_NEW = typer.Option(
-    "--accept-new-host-key",
-    help="Trust a host of which no SSH key is known and store its key; never a changed one.",
-)
 CONFIG = typer.Option(
     "--config", metavar="FILE", help="Instead of ./unmask.toml or ~/.config/unmask/unmask.toml."
 )
@@ -91,9 +83,9 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     accept: Annotated[list[Path] | None, ACCEPT] = None,
     strict: Annotated[bool, STRICT] = False,
     timeout: Annotated[float, TIMEOUT] = 60,
-    key: Annotated[Path | None, KEY] = None,
-    jump: Annotated[str, JUMP] = "",
-    accept_new_host_key: Annotated[bool, ACCEPT_NEW] = False,
+    key: Annotated[Path | None, ssh.KEY] = None,
+    jump: Annotated[str, ssh.JUMP] = "",
+    accept_new_host_key: Annotated[bool, ssh.ACCEPT_NEW] = False,
     config: Annotated[Path | None, CONFIG] = None,
     verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
@@ -104,7 +96,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
     acceptances = choices.acceptances(accept, wanted, rules)
 
-    login = SshOptions(str(key or ""), jump, accept_new_host_key)
+    login = ssh.options(key, jump, accept_new=accept_new_host_key)
     options = CollectOptions(timeout=timeout, ssh=login)
     read = _collect([item.address for item in wanted], options, verbose=verbose)
     if read.nothing:

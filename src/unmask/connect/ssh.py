@@ -25,7 +25,7 @@ from unmask.connect.ssh_login import Door, Secrets
 from unmask.connect.ssh_session import Session
 from unmask.connect.ssh_wire import wire
 from unmask.errors import TargetError
-from unmask.model.source import SshOptions
+from unmask.model.ssh import SshOptions
 
 WINDOW = 8 * 1024 * 1024
 """Bytes that may be under way: one round trip more for each so many."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask.connect.ssh_address import PORT, Address
-from unmask.model.source import SshOptions
+from unmask.model.ssh import SshOptions
 
 SYSTEM = Path("/etc/ssh/ssh_config")
 LIMIT = 1024 * 1024

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, HostCpu, Mode, RemarkKind, State
@@ -56,6 +58,21 @@ def model_usable(case: GuestCase) -> bool | None:
         if (offer.arch, offer.accelerator) == kind
     } - {None}
     return answers.pop() if len(answers) == 1 else None
+
+
+def at_next_start(case: GuestCase) -> GuestCase:
+    """Return the case as it will be after a stop and start: itself where no change is pending."""
+    if case.pending is None or case.guest.pending is None:
+        return case
+    guest = replace(
+        case.guest,
+        configured=case.guest.pending,
+        running=None,
+        pending=None,
+        accelerator=case.guest.pending_accelerator or case.guest.accelerator,
+        pending_accelerator=None,
+    )
+    return replace(case, guest=guest, view=case.pending, pending=None)
 
 
 def settled(case: GuestCase, flag: str) -> State:

@@ -73,8 +73,13 @@ def host(case: GuestCase) -> str:
     return f"{label} ({model})" if model else label
 
 
-def cpu(case: GuestCase) -> str:
+def next_cpu(case: GuestCase, ahead: GuestCase) -> str:
+    """Return a sentence on the CPU of the next start; `ahead` is the case as it will be then."""
+    return cpu(case) if ahead is case else cpu(ahead, "after the change that is pending")
+
+
+def cpu(case: GuestCase, when: str = "in force") -> str:
     """Return a sentence on where the guest's CPU comes from."""
     spec = case.guest.current
     written = f" ({spec.brief})" if spec.brief != spec.label else ""
-    return f"The CPU in force is {case.view.label}{written}, {ORIGINS[spec.origin]}."
+    return f"The CPU {when} is {case.view.label}{written}, {ORIGINS[spec.origin]}."

@@ -9,10 +9,11 @@ vanishes without a message, and the guest runs slower, or its software does not 
 
 ## How it decides
 
-It resolves the guest's CPU on its host. High: a flag is missing and the flags are enforced, or
-the source has found that the guest cannot start anywhere. Medium: a flag is missing and nothing
-enforces it, or the guest runs already, so that only its next start is in danger. Low: its own
-host can run it, and other nodes of the cluster cannot; the finding names them.
+It resolves the CPU of the guest's next start, with the change that is pending, on its host. High:
+a flag is missing and the flags are enforced, or the source has found that the guest cannot start
+anywhere. Medium: a flag is missing and nothing enforces it, or the guest runs already, so that only
+its next start is in danger. Low: its own host can run it, and other nodes of the cluster cannot;
+the finding names them.
 
 Where the host's flags are not known, libvirt's own answer decides, if it was asked: whether this
 host can run the model (`usable` in its domain capabilities). Without one the check is skipped for
@@ -43,6 +44,7 @@ Where the guest is meant for some nodes only, for instance by a high-availabilit
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from unmask.cpu import catalogue
 from unmask.cpu.features import listed
@@ -58,7 +60,14 @@ EVERYWHERE = frozenset({"lahf_lm", "sep", "syscall", "nx", "hypervisor", "vme"})
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
-    """Yield problems where the guest cannot start, or does not get what is configured."""
+    """Yield problems where the next start fails, or does not give what is configured."""
+    ahead = _scope.at_next_start(case)
+    origin = _words.next_cpu(case, ahead)
+    for problem in _problems(ahead):
+        yield replace(problem, evidence=(origin, *problem.evidence))
+
+
+def _problems(case: GuestCase) -> Iterator[Problem]:
     if not _scope.has_cpu(case):
         return
     texts = _start_remarks(case)
@@ -66,7 +75,6 @@ def check(case: GuestCase) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             message=_words.about(case, f"the guest cannot start with this configuration: {text}"),
-            evidence=(_words.cpu(case),),
             remedy="Correct the configuration before the next start.",
         )
     told = case.guest.current.remarked(RemarkKind.NO_START)
@@ -88,14 +96,9 @@ def check(case: GuestCase) -> Iterator[Problem]:
 def _start_remarks(case: GuestCase) -> tuple[str, ...]:
     """Return why the guest cannot start; a missing custom model is CPU006's."""
     guest = case.guest
-    specs = [spec for spec in (guest.configured, guest.pending) if spec is not None]
-    remarks = [
-        remark
-        for spec in specs
-        if not spec.remarked(RemarkKind.CUSTOM_MISSING)
-        for remark in spec.remarked(RemarkKind.NO_START)
-    ]
-    remarks += [remark for remark in guest.remarks if remark.kind is RemarkKind.NO_START]
+    remarks = [remark for remark in guest.remarks if remark.kind is RemarkKind.NO_START]
+    if not guest.configured.remarked(RemarkKind.CUSTOM_MISSING):
+        remarks = [*guest.configured.remarked(RemarkKind.NO_START), *remarks]
     return tuple(dict.fromkeys(remark.text.rstrip(".") for remark in remarks))
 
 
@@ -104,7 +107,6 @@ def _cannot_start(case: GuestCase) -> Problem:
     return Problem(
         severity=Severity.HIGH,
         message=_words.about(case, f"the guest cannot start with this CPU: {reason}"),
-        evidence=(_words.cpu(case),),
         remedy="Choose a model that this accelerator and host can run.",
     )
 
@@ -120,7 +122,6 @@ def _lost(case: GuestCase, lost: frozenset[str]) -> Problem:
             f"does not have, {_words.outcome_of_loss(case, enforced=enforced)}",
         ),
         evidence=(
-            _words.cpu(case),
             "The configuration enforces its flags: a start fails where one is missing."
             if enforced
             else "Nothing enforces the flags: the guest starts without them.",
@@ -173,10 +174,7 @@ def _told(case: GuestCase) -> Problem:
             f"{case.view.label} has flags that {case.host.value.name} cannot give, "
             f"{_words.outcome_of_loss(case, enforced=enforced)}",
         ),
-        evidence=(
-            _words.cpu(case),
-            f"libvirt says that {case.view.model} is not usable on {case.host.value.name}.",
-        ),
+        evidence=(f"libvirt says that {case.view.model} is not usable on {case.host.value.name}.",),
         remedy=(
             "Choose a model that virsh domcapabilities lists as usable, or host-model. It takes "
             "effect after a shutdown and start."
@@ -223,10 +221,7 @@ def _elsewhere(case: GuestCase) -> Iterator[Problem]:
     yield Problem(
         severity=Severity.LOW,
         message=_words.about(case, f"{case.view.label} cannot be run in full on {names}"),
-        evidence=(
-            _words.cpu(case),
-            *(f"{name} lacks {_words.flags(lost)}." for name, lost in unable),
-        ),
+        evidence=tuple(f"{name} lacks {_words.flags(lost)}." for name, lost in unable),
         remedy=_elsewhere_remedy(model, lacking),
         command=_command(case, model),
         flags=tuple(sorted(lacking)),

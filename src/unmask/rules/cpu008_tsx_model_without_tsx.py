@@ -36,6 +36,7 @@ Where the guest runs, and will be changed at its next planned stop.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from unmask.cpu import catalogue
 from unmask.errors import UnreadError
@@ -46,7 +47,14 @@ from unmask.rules import _commands, _models, _peers, _scope, _words
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
-    """Yield a problem where the guest asks for TSX and its host has none."""
+    """Yield a problem where the guest's next start asks for TSX and its host has none."""
+    ahead = _scope.at_next_start(case)
+    origin = _words.next_cpu(case, ahead)
+    for problem in _problems(ahead):
+        yield replace(problem, evidence=(origin, *problem.evidence))
+
+
+def _problems(case: GuestCase) -> Iterator[Problem]:
     if not _scope.on_kvm_x86(case):
         return
     asked = _asked(case)
@@ -71,7 +79,7 @@ def check(case: GuestCase) -> Iterator[Problem]:
             f"{case.view.label} asks for TSX ({_words.flags(lost)}), which {_words.host(case)} "
             f"does not have, {_words.outcome_of_loss(case, enforced=enforced)}",
         ),
-        evidence=(_words.cpu(case), "TSX has been switched off on many CPUs by updates."),
+        evidence=("TSX has been switched off on many CPUs by updates.",),
         remedy=(
             f"Use {variant}, the same model without TSX."
             if variant

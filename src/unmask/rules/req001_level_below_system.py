@@ -73,7 +73,7 @@ def check(case: GuestCase) -> Iterator[Problem]:
             _words.cpu(case),
         ),
         remedy=_remedy(case, need),
-        command=_command(case, need),
+        command=_commands.restart(case) if _waits(case, need) else _command(case, need),
         confidence=Confidence.TENTATIVE,
         flags=tuple(sorted(hidden)),
     )
@@ -108,7 +108,13 @@ def _model(case: GuestCase, need: Need) -> str:
     return "x86-64-v2" if host and "aes" not in host.flags else "x86-64-v2-AES"
 
 
+def _waits(case: GuestCase, need: Need) -> bool:
+    return case.pending is not None and case.pending.shows(*need.flags)
+
+
 def _remedy(case: GuestCase, need: Need) -> str:
+    if _waits(case, need):
+        return _commands.WAITS
     model = _model(case, need)
     if not model:
         return f"Choose a CPU model of at least x86-64-v{need.level}."

@@ -6,6 +6,8 @@ import getpass
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from unmask.connect import ssh, ssh_address
@@ -43,7 +45,7 @@ def collect(target: str, options: CollectOptions) -> Inventory:
         person.ask if sys.stdin and sys.stdin.isatty() else None,
     )
     address, session = _entry(target, options, secrets, end)
-    with session:
+    with session, _said_once(target):
         cluster = _pve_node.read_cluster(session, max(end - time.monotonic(), 1))
         tree = cluster.tree
         keys = _pve_peers.trusted_keys(cluster)
@@ -68,10 +70,23 @@ def _entry(
         # Each gets a fair share, so that one that hangs leaves time for the others.
         left = max(end - time.monotonic(), 0.1) / (len(addresses) - number)
         try:
-            return address, ssh.connect(address, options.ssh, secrets, left, default_user="root")
+            with _said_once(target):
+                return address, ssh.connect(
+                    address, options.ssh, secrets, left, default_user="root"
+                )
         except TargetError as error:
             said.append(str(error))
     raise TargetError("; ".join(said))
+
+
+@contextmanager
+def _said_once(target: str) -> Iterator[None]:
+    """Leave the server out of an error that is about the target, which is named anyway."""
+    try:
+        yield
+    except TargetError as error:
+        place = target[len(SCHEME) :].rstrip("/")
+        raise TargetError(str(error).removeprefix(f"{place}: ")) from error
 
 
 def _address(target: str) -> Address:
