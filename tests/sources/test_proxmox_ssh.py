@@ -12,7 +12,7 @@ import pytest
 
 from support import pve_node, sshd
 from support.pve_node import EXAMPLE, Node
-from support.sshd import Client, Sshd
+from support.sshd import USER, Client, Sshd
 from unmask import plugins
 from unmask.engine import cases, document
 from unmask.model.finding import Finding, Rule
@@ -237,6 +237,17 @@ def test_own_known_hosts_beat_what_nodes_say(place: Place, tmp_path: Path) -> No
     with place.user.known_hosts.open("a") as stream:
         stream.write(f"{place.second.name} {other}")
     assert "HOST KEY HAS CHANGED" in gap(place.collect(), "homelab/birch").reason
+
+
+def test_other_nodes_get_the_user_and_key_of_the_entrys_alias(place: Place) -> None:
+    config = place.user.directory / "config"
+    config.write_text(
+        f"Host entry\n  HostName 127.0.0.1\n  Port {place.first.port}\n  User {USER}\n"
+        f"  IdentityFile {place.user.key}\n"
+        f"Host *\n  IdentityAgent none\n  UserKnownHostsFile {place.user.known_hosts}\n"
+    )
+    options = CollectOptions(ssh=place.user.options())
+    assert isinstance(host(SOURCE.collect("pve+ssh://entry", options), "birch").cpu, Known)
 
 
 def test_server_that_is_another_node_is_told(place: Place) -> None:

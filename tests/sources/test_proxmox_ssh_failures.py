@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -78,21 +79,24 @@ def test_server_that_is_no_node(single: Single, gone: str, said: str) -> None:
         single.collect()
 
 
-def test_user_who_may_not_read_the_configuration(single: Single, tmp_path: Path) -> None:
+def test_user_who_may_not_read_the_configuration(tmp_path: Path) -> None:
     """As root, who may read everything, the script runs as nobody."""
-    single.node.etc_pve.chmod(0o700 if os.geteuid() == 0 else 0)
-    if os.geteuid() == 0:
-        for path in (single.node.root, *tmp_path.parents, tmp_path):
-            if path.is_relative_to("/tmp") and path != Path("/tmp"):
-                path.chmod(path.stat().st_mode | 0o055)
-        enter = single.node.root / "enter"
-        nobody = f"setpriv --reuid=65534 --clear-groups {peers.program('sh')} -c"
-        enter.write_text(enter.read_text().replace("/bin/sh -c", nobody))
-    try:
-        with pytest.raises(TargetError, match=r"may not read /etc/pve; log in as root"):
-            single.collect()
-    finally:
-        single.node.etc_pve.chmod(0o755)
+    user = sshd.client(tmp_path / "client")
+    with tempfile.TemporaryDirectory(prefix="unmask-") as directory:
+        Path(directory).chmod(0o755)
+        node = pve_node.node(Path(directory, "alder"), "alder")
+        settings = pve_node.force_command(node)
+        if os.geteuid() == 0:
+            enter = node.root / "enter"
+            nobody = "setpriv --reuid=65534 --clear-groups /bin/sh -c"
+            enter.write_text(enter.read_text().replace("/bin/sh -c", nobody))
+        node.etc_pve.chmod(0o700 if os.geteuid() == 0 else 0)
+        with sshd.running(tmp_path / "server", user, settings=settings) as server:
+            user.knows(server)
+            target = f"pve+ssh://{server.place}"
+            with pytest.raises(TargetError, match=r"may not read /etc/pve; log in as root"):
+                SOURCE.collect(target, CollectOptions(ssh=user.options()))
+        node.etc_pve.chmod(0o755)
 
 
 def test_processes_and_cpu_that_may_not_be_read(single: Single) -> None:

@@ -22,7 +22,7 @@ from unmask.connect.ssh_config import HostSettings
 from unmask.connect.ssh_host_key import HostKeys
 from unmask.connect.ssh_known_hosts import Entry, HostKey
 from unmask.connect.ssh_login import Door, Secrets
-from unmask.connect.ssh_session import Session
+from unmask.connect.ssh_session import Login, Session
 from unmask.connect.ssh_wire import wire
 from unmask.errors import TargetError
 from unmask.model.ssh import SshOptions
@@ -34,6 +34,7 @@ KEEPALIVE = 15
 """Seconds between signs of life."""
 
 MOST_JUMPS = 8
+NOBODY = Login("")
 
 RSA = ("rsa-sha2-512", "rsa-sha2-256")
 """How keys of the kind ssh-rsa sign today (RFC 8332)."""
@@ -45,7 +46,7 @@ def connect(  # noqa: PLR0913 - what may differ from one server to the next
     secrets: Secrets,
     timeout: float,
     *,
-    default_user: str = "",
+    like: Login = NOBODY,
     through: Session | None = None,
     trusted: Iterable[Entry] = (),
     names: tuple[str, ...] = (),
@@ -57,7 +58,8 @@ def connect(  # noqa: PLR0913 - what may differ from one server to the next
         options: From the command line or the configuration.
         secrets: For servers that ask for a password.
         timeout: Seconds that it may take.
-        default_user: Whom to log in as where neither address nor configuration says it.
+        like: Whom to log in as where neither address nor configuration says it, and keys to try
+            after those that they name.
         through: The server through which to go, instead of what is configured.
         trusted: Host keys that are known beside the files, looked at where these know nothing.
         names: What else the server is called in them.
@@ -67,7 +69,7 @@ def connect(  # noqa: PLR0913 - what may differ from one server to the next
     """
     client = _load()
     end = time.monotonic() + timeout
-    settings = _settings(client, address, options)
+    settings = _settings(client, address, options, like.keys)
     where = str(Address(address.host, address.user, address.port))
 
     def seconds() -> float:
@@ -86,10 +88,11 @@ def connect(  # noqa: PLR0913 - what may differ from one server to the next
         transport = _negotiated(client, channel, keys, seconds)
         shown = transport.get_remote_server_key()
         keys.check(HostKey(shown.get_name(), shown.get_base64()))
-        user = settings.user or default_user or getpass.getuser()
+        user = settings.user or like.user or getpass.getuser()
         Door(client, transport, where, user, settings, seconds).open(secrets)
         transport.set_keepalive(KEEPALIVE)
-        return Session(client, transport, where, under)
+        login = Login(user, settings.keys if settings.named_keys else ())
+        return Session(client, transport, where, login, under)
     except BaseException:
         if transport is not None:
             transport.close()
@@ -98,14 +101,16 @@ def connect(  # noqa: PLR0913 - what may differ from one server to the next
         raise
 
 
-def _settings(client: ModuleType, address: Address, options: SshOptions) -> HostSettings:
+def _settings(
+    client: ModuleType, address: Address, options: SshOptions, keys: tuple[str, ...] = ()
+) -> HostSettings:
     try:
         written = client.SSHConfig.from_file(StringIO(ssh_config.text(options)))
         found = written.lookup(address.host)
     except (client.SSHException, OSError, ValueError, KeyError, ImportError) as error:
         file = options.config or "~/.ssh/config"
         raise TargetError(f"{file}: it cannot be made sense of: {error}") from error
-    settings = ssh_config.settings(found, address, options)
+    settings = ssh_config.settings(found, address, options, keys)
     Address(settings.host, settings.user, settings.port)  # a shell may see these
     return settings
 

@@ -99,7 +99,9 @@ def _included(value: str) -> Iterator[Path]:
         yield from (Path(name) for name in sorted(glob(str(wanted))))  # noqa: PTH207 - absolute
 
 
-def settings(found: Mapping[str, Any], address: Address, options: SshOptions) -> HostSettings:
+def settings(
+    found: Mapping[str, Any], address: Address, options: SshOptions, more: tuple[str, ...] = ()
+) -> HostSettings:
     """Return how to reach `address`: what it says itself, then the options, then `found`.
 
     Args:
@@ -107,9 +109,10 @@ def settings(found: Mapping[str, Any], address: Address, options: SshOptions) ->
             which it was found.
         address: As the operator wrote it.
         options: From the command line.
+        more: Private key files to try after those that are named.
     """
-    named = tuple(found.get("identityfile", ()))
-    keys = (options.key, *named) if options.key else (named or KEYS)
+    named = (*filter(None, [options.key]), *found.get("identityfile", ()), *more)
+    keys = dict.fromkeys(named or KEYS)
     proxy = next((key for key in found if key in ("proxyjump", "proxycommand")), "")
     jump = options.jump or (_unless_none(found.get("proxyjump")) if proxy == "proxyjump" else "")
     command = _unless_none(found.get("proxycommand")) if proxy == "proxycommand" else ""
@@ -120,7 +123,7 @@ def settings(found: Mapping[str, Any], address: Address, options: SshOptions) ->
         port=address.port or _port(found.get("port", "")),
         user=address.user or str(found.get("user", "")),
         keys=tuple(str(Path(key).expanduser()) for key in keys if key.lower() not in NONE),
-        named_keys=bool(options.key or named),
+        named_keys=bool(named),
         only_keys=str(found.get("identitiesonly", "")).lower() == "yes",
         agent=agent.lower() not in NONE,
         jump="" if jump.lower() in NONE else jump,

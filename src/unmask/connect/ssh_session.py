@@ -42,12 +42,29 @@ class Limit:
     stderr: int = 256 * 1024
 
 
+@dataclass(frozen=True, slots=True)
+class Login:
+    """How one got in, for servers that are likely to take the same."""
+
+    user: str
+    keys: tuple[str, ...] = ()
+    """Private key files that were asked for by the operator."""
+
+
 class Session:
     """A server that one is logged in to. Use it with `with`, or close it."""
 
-    def __init__(self, client: ModuleType, transport: Any, where: str, under: Sequence[Session]):
+    def __init__(
+        self,
+        client: ModuleType,
+        transport: Any,
+        where: str,
+        login: Login,
+        under: Sequence[Session] = (),
+    ) -> None:
         self.where = where
         """The server in the operator's words."""
+        self.login = login
         self._client = client
         self._transport = transport
         self._under = tuple(under)

@@ -112,7 +112,7 @@ class Peers:
             self.options.ssh,
             self.secrets,
             left,
-            default_user="root",
+            like=self.session.login,
             through=self.session if through else None,
             trusted=self.trusted,
             names=(name,),

@@ -13,13 +13,14 @@ from dataclasses import replace
 from unmask.connect import ssh, ssh_address
 from unmask.connect.ssh_address import Address
 from unmask.connect.ssh_login import PASSWORD_PROMPT, Secrets
-from unmask.connect.ssh_session import Session
+from unmask.connect.ssh_session import Login, Session
 from unmask.errors import TargetError, UsageError
 from unmask.model.inventory import Inventory
 from unmask.model.source import CollectOptions, Source
 from unmask.sources import _pve_node, _pve_observed, _pve_peers
 from unmask.sources._pve_peers import Peers
 
+ROOT = Login("root")
 SCHEME = "pve+ssh://"
 PASSWORD = "UNMASK_SSH_PASSWORD"  # noqa: S105 - the name of a variable
 RESERVE = 0.95
@@ -71,9 +72,7 @@ def _entry(
         left = max(end - time.monotonic(), 0.1) / (len(addresses) - number)
         try:
             with _said_once(target):
-                return address, ssh.connect(
-                    address, options.ssh, secrets, left, default_user="root"
-                )
+                return address, ssh.connect(address, options.ssh, secrets, left, like=ROOT)
         except TargetError as error:
             said.append(str(error))
     raise TargetError("; ".join(said))
