@@ -124,6 +124,11 @@ def test_a_full_disk_is_said_and_no_bug(words: list[str]) -> None:
     assert answer == Answer(2, "", said)
 
 
+def test_a_page_of_typer_that_finds_no_room_is_no_bug() -> None:
+    answer = through_a_shell(">/dev/full", ["audit", "--help"])
+    assert answer == Answer(2, "", "unmask: cannot write: No space left on device\n")
+
+
 @pytest.mark.parametrize("words", WORDS)
 def test_a_closed_standard_output_is_said_and_no_bug(words: list[str]) -> None:
     answer = through_a_shell(">&-", words)
@@ -186,3 +191,12 @@ def test_a_command_does_not_import_another_commands_parts() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert not {"tabulate", "libvirt", "rich", "unmask.cli.audit"} & set(done.stderr.split())
+
+
+def test_a_working_directory_that_is_gone_is_said(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f"cd {gone} && rmdir {gone} && exec {UNMASK} audit saved.json"
+    result = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr == "unmask: the working directory no longer exists; change to another\n"
