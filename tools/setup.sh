@@ -4,7 +4,7 @@
 # Usage: setup.sh demo|test
 #
 # `demo` needs Python and nothing else; `test` adds what the tests and linters need: the libvirt
-# bindings (compiled here), QEMU, libvirtd, debootstrap. A missing system package is installed if
+# bindings (compiled here), QEMU, libvirtd, debootstrap, an SSH server. A missing system package is installed if
 # this user is root or may use sudo, and named with the command to run otherwise. A second run only
 # looks whether everything is still there.
 
@@ -96,6 +96,9 @@ find_missing() {
     need e2fsprogs has mkfs.ext4
     need gpgv has gpgv
     need openssh-client has ssh-keygen
+    need openssh-server has sshd
+    need openssl has openssl
+    need busybox has busybox
 }
 
 install_missing() {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks import judging, sample, start_up
+import pytest
+from benchmarks import judging, proxmox_ssh, sample, start_up
 from benchmarks.figure import Figure, table
 
 from unmask.model.inventory import GuestState
@@ -28,6 +29,12 @@ def test_judging_finds_something_and_gives_every_figure() -> None:
 def test_start_up_gives_both_ratios() -> None:
     whats = [figure.what for figure in start_up.measure(rounds=1)]
     assert whats == ["python -c pass", "unmask --version", "unmask --help"]
+
+
+@pytest.mark.peer
+def test_ssh_brings_and_reads_every_configuration() -> None:
+    figures = proxmox_ssh.measure(guests=50, rounds=1)
+    assert [figure.met for figure in figures] == [True, None]
 
 
 def test_table_names_every_verdict() -> None:

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from unmask import __version__, plugins
-from unmask.cli import choices, files, terminal
+from unmask.cli import choices, files, ssh, terminal
 from unmask.config import targets
 from unmask.dialects import saved
 from unmask.engine import accepted, collect, document
@@ -41,9 +41,9 @@ class FailOn(StrEnum):
 
 TARGETS = typer.Argument(
     metavar="TARGET",
-    help="A libvirt URI, a directory or tar of /etc/pve, a directory of domain XML, a saved "
-    "inventory, or the name of a configured target. Without one: the configured targets, else "
-    "the hypervisor that this machine is.",
+    help="A libvirt URI, pve+ssh://HOST, a directory or tar of /etc/pve, a directory of domain "
+    "XML, a saved inventory, or the name of a configured target. Without one: the configured "
+    "targets, else the hypervisor that this machine is.",
     show_default=False,
 )
 FORMAT = typer.Option(
@@ -83,6 +83,9 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     accept: Annotated[list[Path] | None, ACCEPT] = None,
     strict: Annotated[bool, STRICT] = False,
     timeout: Annotated[float, TIMEOUT] = 60,
+    key: Annotated[Path | None, ssh.KEY] = None,
+    jump: Annotated[str, ssh.JUMP] = "",
+    accept_new_host_key: Annotated[bool, ssh.ACCEPT_NEW] = False,
     config: Annotated[Path | None, CONFIG] = None,
     verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
@@ -93,7 +96,9 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
     acceptances = choices.acceptances(accept, wanted, rules)
 
-    read = _collect([item.address for item in wanted], timeout, verbose=verbose)
+    login = ssh.options(key, jump, accept_new=accept_new_host_key)
+    options = CollectOptions(timeout=timeout, ssh=login)
+    read = _collect([item.address for item in wanted], options, verbose=verbose)
     if read.nothing:
         raise typer.Exit(read.exit_code)
     if save:
@@ -107,13 +112,15 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     raise typer.Exit(failed or document.exit_code(report, fail_on.severity, strict=strict))
 
 
-def _collect(addresses: Sequence[str], timeout: float, *, verbose: bool) -> collect.Collected:
+def _collect(
+    addresses: Sequence[str], options: CollectOptions, *, verbose: bool
+) -> collect.Collected:
     """Read the targets, and say on standard error what went wrong."""
     sources = plugins.load("unmask.sources", "SOURCE", Source)
     read = collect.collect(
         addresses,
         lambda address: targets.source_for(address, sources),
-        CollectOptions(timeout=timeout),
+        options,
         terminal.say if verbose else lambda _: None,
     )
     for sentence in (*(failure.sentence for failure in read.failures), *read.notes):

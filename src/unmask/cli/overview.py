@@ -30,6 +30,7 @@ Options:
 Try:
   unmask audit                     the configured targets, else this hypervisor
   unmask audit qemu:///system      a libvirt host
+  unmask audit pve+ssh://pve1      a Proxmox VE cluster, by any of its nodes
   unmask audit pve-copy/           a copy of a Proxmox VE cluster's /etc/pve
   unmask audit --format json --output report.json saved.json
 

@@ -61,6 +61,8 @@ class Host:
     """`Cluster.subject`, or "" for a single host."""
     cpu: Reading[HostCpu]
     software: Software = Software()
+    parameters: tuple[tuple[str, str], ...] = ()
+    """KVM's module parameters, sorted: ("kvm_intel.nested", "Y")."""
     offers: tuple[HypervisorCpu, ...] = ()
 
 

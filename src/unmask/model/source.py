@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from unmask.model.inventory import Inventory
+from unmask.model.ssh import SshOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,7 @@ class CollectOptions:
     """Seconds that reading one target may take."""
     workers: int = 8
     """Requests in flight at once."""
+    ssh: SshOptions = field(default_factory=SshOptions)
 
 
 @dataclass(frozen=True, slots=True)

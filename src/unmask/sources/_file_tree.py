@@ -166,12 +166,24 @@ def read_archive(target: str, wanted: Wanted) -> FileTree:
     Raises:
         InputError: It is no archive that Python can read, or it unpacks to too much.
     """
-    tree = FileTree(target)
     try:
         with _decompressed(target) as stream:
-            bounded = _Bounded(stream, target)
-            with tarfile.open(fileobj=bounded, mode="r|") as archive:  # type: ignore[call-overload]
-                _members(tree, archive, wanted)
+            return read_stream(target, stream, wanted)
+    except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
+        raise InputError(f"cannot read {target}: {_said(error)}") from error
+
+
+def read_stream(target: str, stream: IO[bytes], wanted: Wanted) -> FileTree:
+    """Return the wanted files of a tar archive that comes from `stream`.
+
+    Raises:
+        InputError: It is no archive that Python can read, or it unpacks to too much.
+    """
+    tree = FileTree(target)
+    bounded = _Bounded(stream, target)
+    try:
+        with tarfile.open(fileobj=bounded, mode="r|") as archive:  # type: ignore[call-overload]
+            _members(tree, archive, wanted)
     except (tarfile.TarError, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
         said = f"the archive is damaged or truncated: {_said(error)}"
         if not tree.files:

@@ -31,6 +31,7 @@ class _Draft:
     prefix: str
     """Put in front of paths."""
     version: str
+    versions: Mapping[str, str]
     gaps: list[Gap]
     hosts: list[Host] = field(default_factory=list)
     guests: list[Guest] = field(default_factory=list)
@@ -47,6 +48,7 @@ def inventory(
     target: str = "",
     gaps: Iterable[Gap] = (),
     version: str = NEWEST,
+    versions: Mapping[str, str] | None = None,
 ) -> Inventory:
     """Return what the files of one or several copies of /etc/pve tell.
 
@@ -56,8 +58,9 @@ def inventory(
         target: Where the files come from, as the operator wrote it; put in front of paths.
         gaps: What could not be read of them.
         version: Of Proxmox VE.
+        versions: The same for the nodes that have another.
     """
-    draft = _Draft(f"{target.rstrip('/')}/" if target else "", version, list(gaps))
+    draft = _Draft(f"{target.rstrip('/')}/" if target else "", version, versions or {}, list(gaps))
     for site in sites(files):
         _collect(site, name, draft)
     return Inventory(
@@ -78,7 +81,10 @@ def _collect(site: Site, name: str, draft: _Draft) -> None:
     custom = _custom_models(site, subject, draft)
     home = members.nodes[0] if len(members.nodes) == 1 else subject
     cpus = _processors(site, members, home, draft)
-    places = {node: _place(subject, node, cpu, custom, draft.version) for node, cpu in cpus.items()}
+    places = {
+        node: _place(subject, node, cpu, custom, draft.versions.get(node, draft.version))
+        for node, cpu in cpus.items()
+    }
     draft.hosts += [
         Host(f"{subject}/{node}", node, Platform.PROXMOX, subject, cpu)
         for node, cpu in cpus.items()

@@ -56,3 +56,19 @@ def test_an_empty_file_names_nothing() -> None:
 def test_damage_is_said(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         corosync.parse(text)
+
+
+def test_addresses_of_the_nodes() -> None:
+    text = (
+        "totem {\n  cluster_name: lab\n  interface {\n    ring0_addr: 9.9.9.9\n  }\n}\n"
+        "nodelist {\n"
+        "  node {\n    ring1_addr: 198.51.100.1\n    name: oak\n    ring0_addr: 192.0.2.1\n  }\n"
+        "  node {\n    name: elm\n    ring0_addr: elm.ring\n  }\n"
+        "  node {\n    ring0_addr: 192.0.2.3\n  }\n"
+        "}\n"
+    )
+    found = corosync.parse(text)
+    assert found.nodes == ("elm", "oak")
+    assert found.addresses_of("oak") == ("192.0.2.1", "198.51.100.1")
+    assert found.addresses_of("elm") == ("elm.ring",)
+    assert found.addresses_of("ash") == ()

@@ -1,0 +1,22 @@
+"""What an operator may say about logging in by SSH."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SshOptions:
+    """How to log in to hosts by SSH, beside what ~/.ssh/config says."""
+
+    key: str = ""
+    """A private key file, tried before all others."""
+    jump: str = ""
+    """Servers to go through: [user@]host[:port], separated by commas; "none" for none."""
+    accept_new_host_key: bool = False
+    """Whether a host of which no key is known may be trusted, and its key stored."""
+    config: str = ""
+    """A file instead of ~/.ssh/config and /etc/ssh/ssh_config; "none" for none at all."""
+    password: str = field(default="", repr=False)
+    nodes: tuple[str, ...] = ()
+    """Other entries to the same cluster, [user@]host[:port], for when the target is down."""
