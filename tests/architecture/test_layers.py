@@ -27,7 +27,11 @@ PURE = ("model", "cpu", "dialects", "rules", "report")
 INPUT_OUTPUT = frozenset(
     {"asyncio", "http", "os", "requests", "select", "shutil", "socket", "subprocess", "tempfile"}
 )
-CLIENTS = {"libvirt": "connect/libvirt.py", "libvirt_qemu": "connect/libvirt.py"}
+CLIENTS = {
+    "libvirt": "connect/libvirt.py",
+    "libvirt_qemu": "connect/libvirt.py",
+    "proxmoxer": "connect/proxmox.py",
+}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -33,7 +33,7 @@ def answer(target: str, options: CollectOptions) -> Inventory:
 
 
 def read(*targets: str, progress: Callable[[str], None] = lambda _: None) -> Collected:
-    return collect(targets, source_for, CollectOptions(timeout=5), progress)
+    return collect(targets, source_for, lambda _: CollectOptions(timeout=5), progress)
 
 
 def test_good_targets_are_read() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,8 +13,9 @@ from typing import Annotated
 import typer
 
 from unmask import __version__, plugins
-from unmask.cli import choices, files, terminal
+from unmask.cli import access, choices, files, terminal
 from unmask.config import targets
+from unmask.config.settings import Target
 from unmask.dialects import saved
 from unmask.engine import accepted, collect, document
 from unmask.engine.accepted import Acceptance
@@ -41,8 +42,8 @@ class FailOn(StrEnum):
 
 TARGETS = typer.Argument(
     metavar="TARGET",
-    help="A libvirt URI, a directory or tar of /etc/pve, a directory of domain XML, a saved "
-    "inventory, or the name of a configured target. Without one: the configured targets, else "
+    help="pve://HOST, a libvirt URI, a directory or tar of /etc/pve, a directory of domain XML, a "
+    "saved inventory, or the name of a configured target. Without one: the configured targets, else "
     "the hypervisor that this machine is.",
     show_default=False,
 )
@@ -84,6 +85,9 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     strict: Annotated[bool, STRICT] = False,
     timeout: Annotated[float, TIMEOUT] = 60,
     config: Annotated[Path | None, CONFIG] = None,
+    token_file: Annotated[Path | None, access.TOKEN_FILE] = None,
+    ca_file: Annotated[Path | None, access.CA_FILE] = None,
+    fingerprint: Annotated[list[str] | None, access.FINGERPRINT] = None,
     verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
     """Show what every guest's CPU really is, and what is wrong with it."""
@@ -93,7 +97,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
     acceptances = choices.acceptances(accept, wanted, rules)
 
-    read = _collect([item.address for item in wanted], timeout, verbose=verbose)
+    options_for = access.options(wanted, access.given(fingerprint, ca_file, token_file), timeout)
+    read = _collect(wanted, options_for, verbose=verbose)
     if read.nothing:
         raise typer.Exit(read.exit_code)
     if save:
@@ -107,13 +112,15 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     raise typer.Exit(failed or document.exit_code(report, fail_on.severity, strict=strict))
 
 
-def _collect(addresses: Sequence[str], timeout: float, *, verbose: bool) -> collect.Collected:
+def _collect(
+    wanted: Sequence[Target], options_for: Callable[[str], CollectOptions], *, verbose: bool
+) -> collect.Collected:
     """Read the targets, and say on standard error what went wrong."""
     sources = plugins.load("unmask.sources", "SOURCE", Source)
     read = collect.collect(
-        addresses,
+        [item.address for item in wanted],
         lambda address: targets.source_for(address, sources),
-        CollectOptions(timeout=timeout),
+        options_for,
         terminal.say if verbose else lambda _: None,
     )
     for sentence in (*(failure.sentence for failure in read.failures), *read.notes):
