@@ -15,7 +15,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cpu", "connect"}),
     frozenset({"dialects"}),
     frozenset({"rules"}),
-    frozenset({"config", "sources", "engine", "report"}),
+    frozenset({"config", "sources", "engine", "report", "lab"}),
     frozenset({"cli"}),
 )
 """From the bottom up; a package imports from lines below its own only, and from itself."""
