@@ -1,5 +1,6 @@
 """Sends a recorded request to a lab and compares what comes back with what was recorded."""
 
+import dataclasses
 import http.client
 import json
 import re
@@ -11,21 +12,73 @@ from urllib.parse import quote, unquote
 
 from support.recorded_site import PASSWORDS, SECRET
 from support.recordings import Recording
-from unmask.lab.accounts import Caller
 from unmask.lab.lab import Lab
 
+REDACTED = {
+    9: "PVEAPIToken=root@pam!full=not-the-secret",
+    702: "Bearer <secret>",
+    703: "PVEAPIToken root@pam!full=<secret>",
+}
+"""Headers whose point the recording left out."""
+
+WRONG_CSRF = 701
+TICKET = re.compile(r"password=PVE%3A[^&]*")
+"""A ticket in place of a password, which renews it."""
+
 VOLATILE = frozenset(
-    "CSRFPreventionToken avail cap cgroup-mode content cpu cpuinfo current-kernel data-digest digest"
-    " disk endtime free idle ksm kversion loadavg localtime maxdisk mem memhost memory pid pstart"
-    " repoid rootfs snaptime ssl_fingerprint starttime swap ticket time total upid uptime used"
-    " used_fraction vmgenid version wait boot-info bytes-read description".split()
+    [
+        "CSRFPreventionToken",
+        "avail",
+        "cap",
+        "cgroup-mode",
+        "content",
+        "cpu",
+        "cpuinfo",
+        "current-kernel",
+        "data-digest",
+        "digest",
+        "disk",
+        "endtime",
+        "free",
+        "idle",
+        "ksm",
+        "kversion",
+        "loadavg",
+        "localtime",
+        "maxdisk",
+        "mem",
+        "memhost",
+        "memory",
+        "pid",
+        "pstart",
+        "repoid",
+        "rootfs",
+        "snaptime",
+        "ssl_fingerprint",
+        "starttime",
+        "swap",
+        "ticket",
+        "time",
+        "total",
+        "upid",
+        "uptime",
+        "used",
+        "used_fraction",
+        "vmgenid",
+        "version",
+        "wait",
+        "boot-info",
+        "bytes-read",
+        "description",
+    ]
 )
 """Keys whose values are times, ids, measurements, or differ for a reason; types still count."""
 
 IDENTITY = ("vmid", "id", "key", "name", "userid", "roleid", "subdir", "sid", "realm", "tokenid")
 UPID = re.compile(r"UPID:[^\"/]+?:[0-9A-F]{8}:[0-9A-F]{8}:[0-9A-F]{8}:[^:]*:[^:]*:[^:]*:")
 DIGEST = re.compile(r"[0-9a-f]{40}")
-NUMBERED = re.compile(r"\.tmp\.[0-9]+")
+NUMBERED = re.compile(r"\.tmp\.[0-9]+|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\(duration [0-9:]+\)")
+"""Parts of texts that are times or ids."""
 
 
 @dataclass(slots=True)
@@ -62,17 +115,20 @@ class Exchange:
 
     def translated(self, text: str) -> str:
         """Return a path or body with our ids in place of the recorded ones."""
+        if TICKET.search(text):
+            accounts = self.lab.cluster.accounts()
+            ticket = self.lab.sessions.login(accounts, "root@pam", PASSWORDS["root@pam"])
+            text = TICKET.sub(f"password={quote(ticket, safe='')}", text)
         text = DIGEST.sub(lambda match: self.ours.get(match[0], match[0]), text)
         plain = unquote(text)
         for upid in UPID.findall(plain):
             text = text.replace(quote(upid, safe=""), quote(self.ours.get(upid, upid), safe=""))
-        return re.sub(r"\bpid=([0-9]+)", lambda m: f"pid={self.ours.get(m[1], m[1])}", text)
+        return re.sub(r"(?<![a-z])pid=([0-9]+)", lambda m: f"pid={self.ours.get(m[1], m[1])}", text)
 
     def _headers(self, record: Recording) -> Iterator[tuple[str, str]]:
         for name, value in record.headers.items():
             if name == "Authorization":
-                secret = "wrong" if record.number == 9 else SECRET
-                yield name, value.replace("<secret>", secret)
+                yield name, REDACTED.get(record.number, value).replace("<secret>", SECRET)
             elif name not in ("Cookie", "CSRFPreventionToken"):
                 yield name, value
         user = record.who.removesuffix(" ticket")
@@ -82,19 +138,30 @@ class Exchange:
             ticket = self.lab.sessions.login(self.lab.cluster.accounts(), user, PASSWORDS[user])
             yield "Cookie", f"PVEAuthCookie={quote(ticket)}"
             if "CSRFPreventionToken" in record.headers:
-                yield "CSRFPreventionToken", self.lab.sessions.csrf_token(user)
+                good = self.lab.sessions.csrf_token(user)
+                yield "CSRFPreventionToken", "wrong" if record.number == WRONG_CSRF else good
 
     def differences(self, record: Recording, response: Response) -> list[str]:
         """Return what is not as it was recorded, and learn which of our ids stand for which."""
         found = []
         if response.status != record.status:
             found.append(f"status {response.status} in place of {record.status}")
-        reasons = [NUMBERED.sub(".tmp.N", reason) for reason in (response.reason, record.reason)]
+        reasons = [NUMBERED.sub("N", reason) for reason in (response.reason, record.reason)]
         if reasons[0] != reasons[1]:
             found.append(f"reason {response.reason!r} in place of {record.reason!r}")
         if response.typed != record.typed:
             found.append("content type")
         return found + list(self._compared("", record.json, response.json))
+
+    def shapes(self, record: Recording, response: Response) -> list[str]:
+        """Return what is not as it was recorded where the members of lists do not count.
+
+        Each member must have the keys and types of one that was recorded.
+        """
+        found = self.differences(dataclasses.replace(record, json=None), response)
+        known = {_shape(item) for item in _members(record.json)}
+        strange = {_shape(item) for item in _members(response.json)} - known
+        return [line for line in found if not line.startswith(":")] + sorted(strange)
 
     def _compared(self, where: str, recorded: Any, ours: Any) -> Iterator[str]:
         if isinstance(recorded, str) and isinstance(ours, str):
@@ -140,6 +207,18 @@ class Exchange:
         yield from (f"{where}[{name}] is too much" for name in by_key)
 
 
+def _members(body: Any) -> list[Any]:
+    """Return the items of an answer's list, or its one value."""
+    data = body["data"]
+    return data if isinstance(data, list) else [data]
+
+
+def _shape(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_shape(value[key])}" for key in sorted(value))
+    return type(value).__name__
+
+
 def _identity(items: list[Any]) -> str | None:
     for key in IDENTITY:
         values = [item.get(key) if isinstance(item, dict) else None for item in items]
@@ -161,8 +240,12 @@ def _sorted(items: list[Any]) -> bool:
 def _alike(where: str, recorded: Any, ours: Any) -> bool:
     """Return whether two leaves are the same, or of the same type where values do not count."""
     last = re.split(r"[.\[\]]", where.rstrip("]"))[-1]
-    key = next((part for part in reversed(re.split(r"[.\[\]]+", where)) if not part.isdigit()), last)
-    if key in VOLATILE or any(f".{name}" in where for name in ("cpuinfo", "loadavg", "memory", "rootfs")):
+    key = next(
+        (part for part in reversed(re.split(r"[.\[\]]+", where)) if not part.isdigit()), last
+    )
+    if key in VOLATILE or any(
+        f".{name}" in where for name in ("cpuinfo", "loadavg", "memory", "rootfs")
+    ):
         numbers = (int, float)
         return type(recorded) is type(ours) or (
             isinstance(recorded, numbers) and isinstance(ours, numbers)

@@ -29,7 +29,7 @@ def site() -> Site:
         running=frozenset({113, AGENT_GUEST, 202}),
         without_acpi=frozenset({113, 202}),
         agents={AGENT_GUEST: _agent()},
-        secrets={name: SECRET for name in (*_tokens(), "dis@pve!tok", "auditor@pve!exp")},
+        secrets=dict.fromkeys((*_tokens(), "dis@pve!tok", "auditor@pve!exp"), SECRET),
         passwords=PASSWORDS,
     )
 
@@ -42,7 +42,9 @@ def _host(number: int) -> Host:
         "model name": cpu["model"], "cpu MHz": cpu["mhz"], "flags": cpu["flags"],
     }  # fmt: skip
     text = "".join(f"{key}\t: {value}\n" for key, value in lines.items())
-    return Host(text, cpu["cpus"], cpu["sockets"], status["memory"]["total"], boot_mode="legacy-bios")
+    return Host(
+        text, cpu["cpus"], cpu["sockets"], status["memory"]["total"], boot_mode="legacy-bios"
+    )
 
 
 def _files() -> dict[str, str]:
@@ -62,7 +64,8 @@ def _files() -> dict[str, str]:
     return files
 
 
-def _guest(vmid: int, record: Recording) -> GuestFile:
+def pending_values(record: Recording) -> GuestFile:
+    """Return the file behind an answer of `pending`."""
     file = GuestFile()
     deletes = {}
     for row in record.json["data"]:
@@ -75,6 +78,11 @@ def _guest(vmid: int, record: Recording) -> GuestFile:
         if row.get("delete"):
             deletes[row["key"]] = row["delete"] == 2
     file.set_deletes(deletes)
+    return file
+
+
+def _guest(vmid: int, record: Recording) -> GuestFile:
+    file = pending_values(record)
     if vmid in DROPPED:
         file.main["cpu"] = DROPPED[vmid]
     if vmid == 112:
@@ -104,9 +112,7 @@ def _users() -> str:
             f"token:{row['userid']}!{token['tokenid']}:{token['expire']}:{token['privsep']}::"
             for token in row["tokens"] or ()
         ]
-    lines += [
-        f"role:{row['roleid']}:{row['privs']}:" for row in data(49) if not row["special"]
-    ]
+    lines += [f"role:{row['roleid']}:{row['privs']}:" for row in data(49) if not row["special"]]
     lines += [
         f"acl:{row['propagate']}:{row['path']}:{row['ugid']}:{row['roleid']}:" for row in data(48)
     ]
@@ -117,9 +123,7 @@ def _users() -> str:
 
 def _tokens() -> list[str]:
     return [
-        f"{row['userid']}!{token['tokenid']}"
-        for row in data(47)
-        for token in row["tokens"] or ()
+        f"{row['userid']}!{token['tokenid']}" for row in data(47) for token in row["tokens"] or ()
     ]
 
 
@@ -140,7 +144,8 @@ def _agent() -> dict[str, Any]:
         if 522 <= number <= 534 and record.status == 200
     }
     files = {
-        recordings()[number].params["file"]: data(number)["content"]
+        recordings()[number].params["file"]: data(number)["content"].encode("latin-1")
+        * (2 if number == 734 else 1)
         for number in (563, 564, 577, 734)
     }
     return {"told": told, "files": files, "commands": _commands()}
@@ -154,14 +159,18 @@ def _commands() -> list[dict[str, Any]]:
             (
                 recordings()[later].json["data"]
                 for later in (number + 2, number + 1)
-                if recordings()[later].json and (recordings()[later].json["data"] or {}).get("exited")
+                if recordings()[later].json
+                and (recordings()[later].json["data"] or {}).get("exited")
             ),
             {},
         )
         params = recordings()[number].params
         argv = params["command"] if isinstance(params, dict) else [value for _, value in params]
-        row = {"argv": [argv] if isinstance(argv, str) else argv}
-        row |= {"out": ended.get("out-data", ""), "err": ended.get("err-data", "")}
+        slow = (recordings()[number + 1].json["data"] or {}).get("exited") == 0
+        row: dict[str, Any] = {"seconds": 600.0 if slow else 0.0}
+        row |= {"argv": [argv] if isinstance(argv, str) else argv}
+        row |= {"out": ended.get("out-data", "").encode("latin-1")}
+        row |= {"err": ended.get("err-data", "").encode("latin-1")}
         row |= {"exit": ended.get("exitcode", 0), "signal": ended.get("signal", 0)}
         found.append(row)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import threading
 import time
@@ -129,11 +130,11 @@ class Cluster:
         self._parsed.clear()
 
     def opened(self, node: str, vmid: int) -> GuestFile:
-        """Return a guest's file to be changed and then stored."""
-        self.guest(node, vmid)
-        return guest_file.read(
-            self.files[self.path_of(node, vmid)], self.models(), self.edition.version
-        )
+        """Return a guest's file to be changed and then stored.
+
+        What was dropped when it was parsed is gone for good with the next write, as for Proxmox.
+        """
+        return copy.deepcopy(self.guest(node, vmid))
 
     def digest(self, path: str) -> str:
         """Return the digest of a file, of "" if it is not there."""

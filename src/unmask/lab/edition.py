@@ -111,8 +111,6 @@ class Edition:
             "PVEUserAdmin": frozenset({"Group.Allocate", "Realm.AllocateUser", "User.Modify"}),
             "PVESDNAdmin": frozenset({"SDN.Allocate", "SDN.Audit", "SDN.Use"}) & every,
             "PVESDNUser": frozenset({"SDN.Audit", "SDN.Use"}) & every,
-            "PVEDatastoreAdmin": frozenset(
-                name for name in every if name.startswith("Datastore.")
-            ),
+            "PVEDatastoreAdmin": frozenset(name for name in every if name.startswith("Datastore.")),
             "PVEDatastoreUser": frozenset({"Datastore.AllocateSpace", "Datastore.Audit"}),
         }

@@ -145,8 +145,8 @@ def parse(table: Mapping[str, Any], pace: float) -> GuestAgent:
     """Return the agent that a table of the lab's data describes."""
     commands = {
         tuple(row["argv"]): Outcome(
-            str(row.get("out", "")).encode(),
-            str(row.get("err", "")).encode(),
+            _bytes(row.get("out", "")),
+            _bytes(row.get("err", "")),
             int(row.get("exit", 0)),
             int(row.get("signal", 0)),
             float(row.get("seconds", 0)),
@@ -156,9 +156,13 @@ def parse(table: Mapping[str, Any], pace: float) -> GuestAgent:
     agent = GuestAgent(
         alive=bool(table.get("alive", True)),
         told=dict(table.get("told", {})),
-        files={path: str(text).encode() for path, text in table.get("files", {}).items()},
+        files={path: _bytes(text) for path, text in table.get("files", {}).items()},
         commands=commands,
         pace=pace,
     )
     agent.directories |= frozenset(table.get("directories", ()))
     return agent
+
+
+def _bytes(text: Any) -> bytes:
+    return text if isinstance(text, bytes) else str(text).encode()

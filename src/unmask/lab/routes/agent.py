@@ -30,6 +30,8 @@ QUESTIONS = [
     "network-get-interfaces",
 ]
 ORDERS = ("ping", "fsfreeze-status", "fsfreeze-freeze", "fsfreeze-thaw", "fstrim")
+NOT_PLAYED = ["set-user-password", "shutdown", "suspend-disk", "suspend-hybrid", "suspend-ram"]
+"""Listed as the real one does, and answered with 501."""
 MOST = 16 * 1024**2
 """Bytes that file-read returns at once."""
 NEW = "9.0"
@@ -68,7 +70,7 @@ def agent_of(call: Call) -> GuestAgent:
 
 def index(_: Call) -> Json:
     """Return the commands."""
-    names = ("exec", "exec-status", "file-read", "file-write", *ORDERS, *QUESTIONS)
+    names = ("exec", "exec-status", "file-read", "file-write", *ORDERS, *QUESTIONS, *NOT_PLAYED)
     return [{"name": name} for name in sorted(names)]
 
 

@@ -15,6 +15,7 @@ from unmask.lab.parameters import Parameter
 
 ARCH = Parameter(words=("x86_64", "aarch64"))
 ACCELERATOR = Parameter(words=("kvm", "tcg"))
+HOST_ARCH = "x86_64"
 OLDEST_MACHINE = (6, 0)
 
 DESCRIPTIONS = {
@@ -41,6 +42,8 @@ def models(call: Call) -> Json:
     edition = call.cluster.edition
     found = []
     for name in sorted(catalogue.proxmox_cpu_names(arch)):
+        if name == "host" and arch != HOST_ARCH:
+            continue
         own = catalogue.proxmox_model(name)
         if own is not None and not edition.since(own.since):
             continue
@@ -50,7 +53,7 @@ def models(call: Call) -> Json:
         if own is not None and edition.since("9.0"):
             row["abstract"] = 1
         found.append(row)
-    return found + _custom(call)
+    return found + (_custom(call) if arch == HOST_ARCH else [])
 
 
 def _vendor(name: str, arch: str) -> str:

@@ -107,9 +107,9 @@ def _storages(call: Call) -> list[dict[str, Json]]:
                 "content": keys.get("content", "images"), "id": f"storage/{node}/{name}",
                 "maxdisk": size, "node": node, "plugintype": kind,
                 "shared": int(keys.get("shared", "0")), "status": "available", "storage": name,
-                "type": "storage",
+                "type": "storage", "disk": size // 6,
             }  # fmt: skip
-            found.append(row if cluster.absent(node) else row | {"disk": size // 6})
+            found.append(row)
     return found
 
 

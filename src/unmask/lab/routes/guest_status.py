@@ -66,7 +66,7 @@ def current(call: Call) -> Json:
     row["ha"] = {"managed": 0}
     if managed(call.cluster, call.vmid):
         row["ha"] = {"managed": 1, "state": ha_states(call.cluster)[call.vmid]}
-    if call.cluster.edition.since("8.1"):
+    if call.cluster.edition.since("8.1") and file.main.get("arch", "x86_64") == "x86_64":
         row["clipboard"] = None
     if file.main.get("agent", "0").partition(",")[0].removeprefix("enabled=") == "1":
         row["agent"] = 1
