@@ -164,12 +164,10 @@ class Exchange:
         return [line for line in found if not line.startswith(":")] + sorted(strange)
 
     def _compared(self, where: str, recorded: Any, ours: Any) -> Iterator[str]:
-        if isinstance(recorded, str) and isinstance(ours, str):
-            if UPID.fullmatch(recorded) or DIGEST.fullmatch(recorded):
-                self.ours[recorded] = ours
-                same = UPID.fullmatch(ours) or DIGEST.fullmatch(ours)
-                yield from () if same else (f"{where}: {ours!r} is no such id",)
-                return
+        if isinstance(recorded, str) and isinstance(ours, str) and _is_id(recorded):
+            self.ours[recorded] = ours
+            yield from () if _is_id(ours) else (f"{where}: {ours!r} is no such id",)
+            return
         if where.endswith("data.pid") and isinstance(ours, int):
             self.ours[str(recorded)] = str(ours)
         if isinstance(recorded, dict) and isinstance(ours, dict):
@@ -205,6 +203,10 @@ class Exchange:
             else:
                 yield f"{where}[{name}] is missing"
         yield from (f"{where}[{name}] is too much" for name in by_key)
+
+
+def _is_id(text: str) -> bool:
+    return bool(UPID.fullmatch(text) or DIGEST.fullmatch(text))
 
 
 def _members(body: Any) -> list[Any]:
