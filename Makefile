@@ -1,5 +1,40 @@
-.PHONY: lint test
-lint:
-	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy
-test:
-	.venv/bin/pytest
+# Everything that is done to this checkout is a target here; continuous integration calls nothing
+# else. Each target sets up what it needs first (tools/setup.sh says what, and installs it).
+
+BIN := .venv/bin
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench docs clean
+
+help: ## show this list
+	@awk -F ': ## ' '/^[a-z]+: ## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+
+demo: ## audit the example cluster
+	@tools/setup.sh demo
+	$(BIN)/unmask audit examples/homelab --fail-on never
+
+test: ## run all tests, with real libvirt and QEMU guests
+	@tools/setup.sh test
+	$(BIN)/pytest -rs $(PYTEST_ARGS)
+
+lint: ## check style, types and generated pages
+	@tools/setup.sh test
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python tools/rule_pages.py --check
+	$(BIN)/python tools/usage_page.py --check
+
+bench: ## measure speed and memory against the targets
+	@tools/setup.sh test
+	PYTHONPATH=tests $(BIN)/python -m benchmarks
+
+docs: ## write the generated pages anew
+	@tools/setup.sh demo
+	$(BIN)/python tools/rule_pages.py
+	$(BIN)/python tools/usage_page.py
+
+clean: ## remove everything that make has made in this checkout
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .coverage dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

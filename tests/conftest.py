@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
+
+# `make bench` runs the benchmarks from the checkout, as a package beside the tests.
+sys.path.append(str(Path(__file__).parents[1]))
 
 # In the order in which they import each other: pytest rewrites asserts only before an import.
 pytest_plugins = [

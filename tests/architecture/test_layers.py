@@ -17,6 +17,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"rules"}),
     frozenset({"config", "sources", "engine", "report", "lab"}),
     frozenset({"cli"}),
+    frozenset({"__main__"}),
 )
 """From the bottom up; a package imports from lines below its own only, and from itself."""
 

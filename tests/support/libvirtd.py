@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,11 @@ from support import peers
 START_SECONDS = 60
 PREFIX = "unmask-test-"
 """How every domain's name begins."""
+
+NAMESPACES = (
+    *("unshare", "--mount", "--propagation=private", "--pid", "--fork", "--kill-child"),
+    "--mount-proc",
+)
 
 # The last line is not `exec libvirtd`: the namespace's first process has to reap the guests.
 _ENTER = """
@@ -134,20 +140,19 @@ def _wait(daemon: Libvirtd, process: subprocess.Popen[bytes], deadline: float) -
 def _require() -> None:
     for name in ("libvirtd", "virsh", "qemu-system-x86_64", "nsenter", "setpriv"):
         peers.program(name)
-    trial = peers.as_root("unshare", "--mount", "--pid", "--fork", "true")
-    if peers.run(trial, check=False).returncode != 0:
-        peers.missing("the right to make mount and process namespaces")
+    trial = peers.run(peers.as_root(*NAMESPACES, "true"), check=False)
+    if trial.returncode != 0:
+        peers.missing(f"the right to make mount and process namespaces: {trial.stderr.strip()}")
 
 
-@pytest.fixture(scope="session")
-def libvirtd() -> Iterator[Libvirtd]:
-    """A private libvirtd with the QEMU driver and no domains."""
+@contextmanager
+def private_libvirtd() -> Iterator[Libvirtd]:
+    """Run a libvirtd with the QEMU driver and no domains for as long as the context lasts."""
     _require()
     directory = Path(tempfile.mkdtemp(prefix="unmask-"))
     directory.chmod(0o755)
     _prepare(directory)
-    enter = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    enter += ["--propagation=private", "sh", "-c", _ENTER, "sh", str(directory)]
+    enter = [*NAMESPACES, "sh", "-c", _ENTER, "sh", str(directory)]
     deadline = time.monotonic() + START_SECONDS
     with (directory / "libvirtd.log").open("wb") as log:
         process = subprocess.Popen(
@@ -165,10 +170,17 @@ def libvirtd() -> Iterator[Libvirtd]:
         yield daemon
     finally:
         if init:
-            peers.run(peers.as_root("kill", "-KILL", str(init)), check=False)
+            peers.run(peers.as_root("sh", "-c", f"kill -KILL {init}"), check=False)
         process.wait(timeout=30)
         peers.run(peers.as_root("rm", "-rf", str(directory)), check=False)
         shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def libvirtd() -> Iterator[Libvirtd]:
+    """A private libvirtd that all tests of the session share."""
+    with private_libvirtd() as daemon:
+        yield daemon
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ What Proxmox VE adds to these models (`data/proxmox.json`) follows at the end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
@@ -54,15 +54,17 @@ def find(name: str) -> CpuModel | None:
     `host` and `max` are no models: they stand for what the host or the accelerator offers.
     """
     data = _data()
-    resolved = data["aliases"].get(name, name)
-    entry = data["models"].get(resolved)
+    if name in data["aliases"]:
+        version = find(data["aliases"][name])
+        return version and replace(version, name=name)
+    entry = data["models"].get(name)
     if entry is None:
         return None
-    defined = _ours(expand(data["models"], resolved))
-    flags = under_kvm(defined) if resolved != "base" else defined
+    defined = _ours(expand(data["models"], name))
+    flags = under_kvm(defined) if name != "base" else defined
     return CpuModel(
         name=name,
-        resolved=resolved,
+        resolved=name,
         vendor=entry["vendor"],
         flags=flags,
         tcg_flags=under_tcg(defined, entry["since"]),
@@ -87,9 +89,12 @@ def releases() -> tuple[str, ...]:
 
 
 def under_kvm(defined: frozenset[str]) -> frozenset[str]:
-    """Return a definition as KVM's defaults change it, for instance by hiding `svm`."""
-    rule = _data()["kvm"]
-    return (defined | _ours(rule["on"].split())) - _ours(rule["off"].split())
+    """Return a definition as KVM's defaults change it: `x2apic` on, `svm` and all below it off.
+
+    Who turns `svm` on beside the model gets what the definition has below it (`npt` ...) as well.
+    """
+    on, off = _kvm_defaults()
+    return (defined | on) - off
 
 
 def under_tcg(defined: frozenset[str], release: str = "") -> frozenset[str]:
@@ -235,6 +240,12 @@ def _ours(names_of_qemu: Iterable[str]) -> frozenset[str]:
 
 def _order(release: str) -> tuple[int, ...]:
     return tuple(int(part) for part in release.split(".") if part.isdigit())
+
+
+@cache
+def _kvm_defaults() -> tuple[frozenset[str], frozenset[str]]:
+    rule = _data()["kvm"]
+    return _ours(rule["on"].split()), _ours(rule["off"].split())
 
 
 @cache

@@ -96,7 +96,7 @@ def flags_of(name: str) -> frozenset[str]:
 
 
 def listed(flag: str) -> bool:
-    """Return whether Linux lists this flag (our spelling) in /proc/cpuinfo.
+    """Return whether Linux on x86 lists this flag (our spelling) in /proc/cpuinfo.
 
     A flag without a word there, such as `spec-ctrl`, cannot be looked for in a host's list: its
     absence says nothing.
@@ -135,10 +135,10 @@ def reported(arch: str) -> tuple[str, ...]:
 @cache
 def _names() -> _Names:
     data = data_file.read("flags")
-    words = (*data["cpuinfo"], *data["cpuinfo_only"], *data["arm"])
+    words = (*data["cpuinfo"], *data["cpuinfo_only"])
     qemu: dict[str, str] = data["qemu"]
     own: list[str] = data["qemu_only"]
-    ours = {word: word for word in (*words, *own, *data["elsewhere"])}
+    ours = {word: word for word in (*words, *own, *data["arm"], *data["elsewhere"])}
     spelled = {spelling: flag for flag, spelling in qemu.items()}
     libvirt: dict[str, str] = data["libvirt"]
     dialects = spelled | {name: flag for flag, name in libvirt.items()} | data["formerly"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from unmask.cpu import catalogue, features
 from unmask.dialects.excerpt import excerpt
@@ -19,13 +20,14 @@ ON = frozenset({"on", "yes", "true", "y"})
 OFF = frozenset({"off", "no", "false", "n"})
 """How QEMU spells booleans (qapi/qapi-util.c, qapi_bool_parse)."""
 
-SETTINGS = frozenset(
-    "check level xlevel xlevel2 min-level min-xlevel min-xlevel2 vendor model-id family model"
-    " stepping phys-bits guest-phys-bits host-phys-bits host-phys-bits-limit kvm migratable pmu"
-    " lmce l3-cache legacy-cache host-cache-info fill-mtrr-mask tcg-cpuid full-cpuid-auto-level"
-    " vmware-cpuid-freq cpuid-0xb tsc-freq tsc-frequency ucode-rev hotpluggable socket-id core-id"
-    " die-id thread-id apic-id node-id".split()
-)
+SETTINGS = frozenset((
+    "check", "level", "xlevel", "xlevel2", "min-level", "min-xlevel", "min-xlevel2", "vendor",
+    "model-id", "family", "model", "stepping", "phys-bits", "guest-phys-bits", "host-phys-bits",
+    "host-phys-bits-limit", "kvm", "migratable", "pmu", "lmce", "l3-cache", "legacy-cache",
+    "host-cache-info", "fill-mtrr-mask", "tcg-cpuid", "full-cpuid-auto-level",
+    "vmware-cpuid-freq", "cpuid-0xb", "tsc-freq", "tsc-frequency", "ucode-rev", "hotpluggable",
+    "socket-id", "core-id", "die-id", "thread-id", "apic-id", "node-id",
+))  # fmt: skip
 """Properties of QEMU's x86 CPUs that are no CPUID flag of a physical processor."""
 
 PARAVIRTUAL = ("hv-", "kvm-", "x-", "xen-")
@@ -107,6 +109,7 @@ def _is_setting(name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
 def spec_of(text: str, origin: Origin, label: str = "", arch: str = "x86_64") -> CpuSpec:
     """Return the specification that `-cpu TEXT` stands for.
 
@@ -145,7 +148,9 @@ def _mode(model: str, arch: str) -> tuple[Mode, tuple[Remark, ...]]:
         return Mode.MODEL, ()
     known = catalogue.find(model)
     if known is None:
-        said = f"The CPU model {excerpt(model)!r} is not one that unmask knows: its flags are unknown."
+        said = (
+            f"The CPU model {excerpt(model)!r} is not one that unmask knows: its flags are unknown."
+        )
         return Mode.UNKNOWN, (Remark(RemarkKind.UNRESOLVED, said),)
     if known.deprecated:
         said = f"QEMU deprecates the CPU model {model}: {known.deprecated}."

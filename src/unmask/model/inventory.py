@@ -97,6 +97,8 @@ class Guest:
     """What the running process was started with, where the source could see that."""
     pending: CpuSpec | None = None
     """A configured change that waits for a stop and start."""
+    pending_accelerator: Accelerator | None = None
+    """What will run the guest after that start; None where it stays the same."""
     template: bool = False
     os_declared: str = ""
     """The operating system as the configuration declares it: "l26", "win11", a libosinfo id."""

@@ -43,3 +43,5 @@ class Format:
     summary: str
     render: Callable[[Document, int], str]
     """The document and the width of the terminal in columns (0: unlimited) to text."""
+    coloured: Callable[[Document, int], str] | None = None
+    """The same with a terminal's colours, where the format has any."""

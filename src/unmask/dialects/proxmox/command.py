@@ -18,9 +18,6 @@ from unmask.dialects.proxmox.custom_models import REPORTED_MODEL
 from unmask.dialects.proxmox.release import NEWEST, at_least
 from unmask.errors import InputError
 
-FREE_OF_VENDOR = frozenset({"host", "max", "kvm32", "kvm64", "qemu32", "qemu64"})
-"""Models that show the vendor of the host."""
-
 OLD_WINDOWS = {"wxp": 5, "w2k": 5, "w2k3": 5, "w2k8": 6, "wvista": 6}
 MACHINE = re.compile(r"(?:pc-i440fx|pc-q35|pc|virt)-(?P<version>[0-9]+\.[0-9]+)")
 
@@ -63,11 +60,9 @@ class Setting:
 
 def default_model(setting: Setting) -> str:
     """Return the model of a guest without a valid `cpu:`."""
-    if setting.arch == "aarch64":
-        if not at_least(setting.version, "9.2.3"):
-            return "cortex-a57"
-        return "host" if setting.kvm else "max"
-    return "kvm64" if setting.kvm else "qemu64"
+    if setting.arch == "aarch64" and not at_least(setting.version, "9.2.3"):
+        return "cortex-a57"
+    return catalogue.proxmox_default(setting.arch, kvm=setting.kvm)
 
 
 def cpu_argument(
@@ -131,22 +126,17 @@ def _proxmox(model: str, setting: Setting) -> Iterator[Word]:
     """What some models and systems need to work at all."""
     if not setting.x86:
         return
-    if model == "kvm64":
-        yield "lahf_lm", "+", ""
-    if setting.ostype == "solaris":
-        yield "x2apic", "-", ""
-    if model in ("kvm64", "kvm32"):
-        yield "sep", "+", ""
-    if model.startswith("Opteron"):
-        yield "rdtscp", "-", ""
+    words = list(catalogue.proxmox_added(model))
     if setting.kvm:
-        yield "kvm_pv_unhalt", "+", ""
-        yield "kvm_pv_eoi", "+", ""
-    if setting.windows >= 11 and setting.machine_at_least("11.0"):
-        yield "cet-ibt", "-", ""
-        yield "cet-ss", "-", ""
-    if model == "host" and not setting.machine_at_least("11.0"):
-        yield "vmx-mbec", "-", ""
+        words += catalogue.proxmox_added_when("kvm")
+    if setting.ostype == "solaris":
+        words += catalogue.proxmox_added_when("solaris")
+    newest = setting.machine_at_least("11.0")
+    if setting.windows >= 11 and newest:
+        words += catalogue.proxmox_added_when("windows11_qemu11")
+    if model == "host" and not newest:
+        words.append("-vmx-mbec")
+    yield from ((word[1:], word[0], "") for word in words)
 
 
 def _hyper_v(vendor: str, setting: Setting) -> Iterator[Word]:
@@ -182,10 +172,9 @@ def _forced(model: str, hidden: bool, setting: Setting) -> Iterator[Word]:  # no
         yield "enforce", "", ""
     if hidden:
         yield "kvm", "", "off"
-    if setting.x86 and model not in FREE_OF_VENDOR:
-        known = catalogue.find(model)
-        if known:
-            yield "vendor", "", known.vendor
+    vendor = catalogue.proxmox_vendor(model)
+    if setting.x86 and vendor:
+        yield "vendor", "", vendor
 
 
 def _bits(custom: CpuOption | None, own: CpuOption) -> Iterable[str]:

@@ -22,19 +22,21 @@ LIMIT = 512 * 1024
 PENDING = re.compile(r"\[PENDING\]\s*", re.ASCII | re.IGNORECASE)
 SPECIAL = re.compile(r"\[special:(?P<name>\S+)\]\s*", re.ASCII | re.IGNORECASE)
 SNAPSHOT = re.compile(r"\[(?P<name>[a-z][a-z0-9_-]+)\]\s*", re.ASCII | re.IGNORECASE)
-RAW = re.compile(r"(?P<key>description|args|delete):\s*(?P<value>.*\S)\s*", re.ASCII)
-SETTING = re.compile(r"(?P<key>[a-z][a-z_-]*[0-9]*):\s*(?P<value>.+?)\s*", re.ASCII)
+SETTING = re.compile(r"(?P<key>[a-z][a-z_-]*[0-9]*):(?P<rest>.+)", re.ASCII)
+RAW = ("description", "args", "delete")
+BLANKS = " \t\n\r\f\v"
 LOOSE_CPU = re.compile(r"\W*cpu\s*[:=\s]\s*(?P<value>.*)", re.IGNORECASE)
 """What an operator may have meant as a `cpu` line, where Proxmox sees none."""
-COMMENT = re.compile(r"\s+#.*")
+COMMENT = re.compile(r"\s#", re.ASCII)
 
-BOOLEAN = frozenset(
-    "acpi allow-ksm autostart ciupgrade freeze keephugepages kvm localtime numa onboot protection"
-    " reboot tablet tdf template".split()
-)
-INTEGER = frozenset(
-    "balloon cores cpuunits migrate_speed shares smp snaptime sockets vcpus".split()
-)
+BOOLEAN = (
+    "acpi", "allow-ksm", "autostart", "ciupgrade", "freeze", "keephugepages", "kvm", "localtime",
+    "numa", "onboot", "protection", "reboot", "tablet", "tdf", "template",
+)  # fmt: skip
+INTEGER = (
+    "balloon", "cores", "cpuunits", "migrate_speed", "shares", "smp", "snaptime", "sockets",
+    "vcpus",
+)  # fmt: skip
 HOST_NAME = re.compile(
     r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?", re.ASCII | re.IGNORECASE
 )
@@ -86,9 +88,7 @@ class _Part:
 
     def finished(self) -> Section:
         """Return it as it is."""
-        return Section(
-            self.values, tuple(self.dropped), self.deletes, tuple(self.commented)
-        )
+        return Section(self.values, tuple(self.dropped), self.deletes, tuple(self.commented))
 
 
 @dataclass(slots=True)
@@ -113,16 +113,18 @@ class _Reader:
         part = self.current
         if part is None:
             return
-        raw = RAW.fullmatch(line)
-        match = raw or SETTING.fullmatch(line)
+        match = SETTING.fullmatch(line)
         if match is None:
             loose = LOOSE_CPU.match(line)
             key, value = ("cpu", loose["value"]) if loose else ("", line)
             part.dropped.append(Dropped(number, key, value.strip(), "unable to parse config"))
-        elif raw:
-            self.raw(number, part, raw["key"], raw["value"])
+            return
+        # Blanks alone are a value of one blank, which is what Proxmox's pattern leaves of them.
+        value = match["rest"].strip(BLANKS)
+        if value and match["key"] in RAW:
+            self.raw(number, part, match["key"], value)
         else:
-            self.setting(number, part, match["key"], match["value"])
+            self.setting(number, part, match["key"], value or match["rest"][-1])
 
     def section(self, line: str) -> bool:
         """Begin a section where `line` is the head of one."""
@@ -178,9 +180,7 @@ class _Reader:
         return value
 
 
-def parse(
-    text: str, models: Collection[str] | None = (), version: str = NEWEST
-) -> GuestConfig:
+def parse(text: str, models: Collection[str] | None = (), version: str = NEWEST) -> GuestConfig:
     """Return the configuration that Proxmox reads out of `text`.
 
     Args:
@@ -208,4 +208,5 @@ def parse(
 
 def without_comment(value: str) -> str:
     """Return `value` without what an operator meant as a comment: " # ..." to the end."""
-    return COMMENT.sub("", value)
+    match = COMMENT.search(value)
+    return value[: match.start()].rstrip(BLANKS) if match else value

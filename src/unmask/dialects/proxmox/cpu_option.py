@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from unmask.cpu import catalogue
 from unmask.dialects.proxmox.release import NEWEST, at_least
@@ -73,9 +74,7 @@ def parse(text: str, models: Collection[str] | None, version: str = NEWEST) -> C
         InputError: Proxmox drops this value; the text is the reason that it logs.
     """
     properties = split(text)
-    faults = [
-        said for key, value in properties.items() if (said := fault(key, value, version))
-    ]
+    faults = [said for key, value in properties.items() if (said := fault(key, value, version))]
     if faults:
         raise InputError("format error\n" + "\n".join(faults))
     option = build(properties)
@@ -118,11 +117,13 @@ def fault(key: str, value: str, version: str = NEWEST) -> str:
         )
     match key:
         case "hidden":
-            good = TRUE.fullmatch(value) or FALSE.fullmatch(value)
-            return "" if good else f"hidden: type check ('boolean') failed - got '{value}'"
+            boolean = TRUE.fullmatch(value) or FALSE.fullmatch(value)
+            return "" if boolean else f"hidden: type check ('boolean') failed - got '{value}'"
         case "flags" | "hv-vendor-id":
             pattern = FLAGS if key == "flags" else VENDOR
-            return "" if pattern.fullmatch(value) else f"{key}: value does not match the regex pattern"
+            return (
+                "" if pattern.fullmatch(value) else f"{key}: value does not match the regex pattern"
+            )
         case "phys-bits":
             bits = re.fullmatch(r"[0-9]{1,2}", value)
             good = value == "host" or (bits and 8 <= int(value) <= 64)
@@ -160,10 +161,15 @@ def build(properties: Mapping[str, str]) -> CpuOption:
     )
 
 
+@cache
 def _models() -> frozenset[str]:
     """Return QEMU's models that Proxmox offers on any architecture."""
-    known = catalogue.proxmox_cpu_names("x86_64") | catalogue.proxmox_cpu_names("aarch64")
-    return known - frozenset(catalogue.proxmox_names())
+    return catalogue.proxmox_cpu_names() - frozenset(catalogue.proxmox_names())
+
+
+@lru_cache(maxsize=16)
+def _allowed(version: str) -> frozenset[str]:
+    return catalogue.proxmox_vm_flags(version)
 
 
 def _validate(option: CpuOption, models: Collection[str] | None, version: str) -> None:
@@ -177,7 +183,7 @@ def _validate(option: CpuOption, models: Collection[str] | None, version: str) -
         raise InputError(
             f"Built-in cputype '{option.cputype}' is not defined (missing 'custom-' prefix?)"
         )
-    allowed = catalogue.proxmox_vm_flags(version)
+    allowed = _allowed(version)
     if any(name not in allowed for _, name in option.flags):
         words = ", ".join(sorted(allowed))
         raise InputError(f"VM-specific CPU flags must be a subset of: {words}")

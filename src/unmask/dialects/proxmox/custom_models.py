@@ -23,7 +23,11 @@ REPORTED_MODEL = "kvm64"
 """The QEMU model of a custom one that does not name another."""
 
 HEADER = re.compile(r"(?P<type>\S+):\s*(?P<name>\S+)\s*", re.ASCII)
-ATTRIBUTE = re.compile(r"\s+(?P<key>\S+)(\s+(?P<value>.*\S))?\s*", re.ASCII)
+HEADER_LIMIT = 1000
+"""Characters; the name of a model is short."""
+
+ATTRIBUTE = re.compile(r"(?P<key>\S+)(\s+(?P<value>.+))?", re.ASCII)
+BLANKS = " \t\r\f\v"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,8 @@ class CustomModels:
 
     models: Mapping[str, CpuOption] = field(default_factory=dict)
     """By name without `custom-`; `reported_model` is always set."""
-    faults: tuple[str, ...] = ()
-    """What Proxmox drops of the file, a sentence each."""
+    faults: tuple[tuple[str, str], ...] = ()
+    """What Proxmox drops of the file: a model's name ("" outside of any) and a sentence."""
 
 
 @dataclass(slots=True)
@@ -42,7 +46,7 @@ class _Reader:
 
     version: str
     models: dict[str, CpuOption] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
+    faults: list[tuple[str, str]] = field(default_factory=list)
     name: str = ""
     skipping: bool = False
     properties: dict[str, str] = field(default_factory=dict)
@@ -59,7 +63,7 @@ class _Reader:
             self.header(number, line)
 
     def header(self, number: int, line: str) -> None:
-        match = HEADER.fullmatch(line)
+        match = HEADER.fullmatch(line[:HEADER_LIMIT])
         if match and match["type"] == "cpu-model":
             self.name = match["name"]
             self.properties = {"cputype": CUSTOM + match["name"]}
@@ -70,11 +74,12 @@ class _Reader:
             self.fault(number, f"{excerpt(line.strip())!r} is outside of any section")
 
     def attribute(self, number: int, line: str) -> None:
-        match = ATTRIBUTE.fullmatch(line)
+        match = ATTRIBUTE.fullmatch(line.strip(BLANKS))
         if match is None:
-            if line.strip():
-                what = "is not an attribute; sections end with an empty line"
-                self.fault(number, f"{excerpt(line.strip())!r} {what}")
+            return
+        if line[0] not in BLANKS:
+            what = "is not an attribute; sections end with an empty line"
+            self.fault(number, f"{excerpt(line.strip())!r} {what}")
             return
         key, value = match["key"], match["value"] or ""
         said = "duplicate attribute" if key in self.properties else fault(key, value, self.version)
@@ -96,7 +101,8 @@ class _Reader:
         self.name, self.skipping = "", False
 
     def fault(self, number: int, what: str) -> None:
-        self.faults.append(f"line {number} of cpu-models.conf is dropped: {excerpt(what, 200)}")
+        said = f"Proxmox drops line {number} of cpu-models.conf: {excerpt(what, 200)}."
+        self.faults.append((self.name, said))
 
 
 def parse(text: str, version: str = NEWEST) -> CustomModels:

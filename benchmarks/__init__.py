@@ -1,0 +1,1 @@
+"""What is timed against what; `make bench` runs all of it."""

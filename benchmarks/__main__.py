@@ -1,0 +1,22 @@
+"""Run every benchmark and print the figures; the exit code is 1 where a target is missed."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import judging, libvirt_audit, start_up
+from benchmarks.figure import table
+
+
+def main() -> int:
+    """Measure, print, and return the exit code."""
+    figures = []
+    for benchmark in (start_up, judging, libvirt_audit):
+        print(f"measuring: {benchmark.__doc__}", file=sys.stderr)
+        figures += benchmark.measure()
+    print(table(figures))
+    return int(any(figure.met is False for figure in figures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

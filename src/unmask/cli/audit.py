@@ -1,0 +1,140 @@
+"""`unmask audit`: the options, and the order in which the parts do their work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unmask import __version__, plugins
+from unmask.cli import choices, files, terminal
+from unmask.config import targets
+from unmask.dialects import saved
+from unmask.engine import accepted, collect, document
+from unmask.engine.accepted import Acceptance
+from unmask.model.finding import Severity
+from unmask.model.report import Document, Format
+from unmask.model.source import CollectOptions, Source
+
+
+class FailOn(StrEnum):
+    """The severity from which a finding makes the exit code 1."""
+
+    INFO = "info"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+    NEVER = "never"
+
+    @property
+    def severity(self) -> Severity | None:
+        """Return the severity, None for never."""
+        return None if self is FailOn.NEVER else Severity[self.name]
+
+
+TARGETS = typer.Argument(
+    metavar="TARGET",
+    help="A libvirt URI, a directory or tar of /etc/pve, a directory of domain XML, a saved "
+    "inventory, or the name of a configured target. Without one: the configured targets, else "
+    "the hypervisor that this machine is.",
+    show_default=False,
+)
+FORMAT = typer.Option(
+    "--format", metavar="NAME", help="table or json.", autocompletion=choices.formats
+)
+OUTPUT = typer.Option(
+    "--output", "-o", metavar="FILE", help="Write the report to a file, whole or not at all."
+)
+SAVE = typer.Option(
+    "--save", metavar="FILE", help="Save what was read; auditing that gives the same findings."
+)
+SELECT = typer.Option("--select", metavar="CODES", help="Only these rules: CPU001,CLU.")
+IGNORE = typer.Option("--ignore", metavar="CODES", help="Not these rules; beats --select.")
+FAIL_ON = typer.Option("--fail-on", help="Exit with 1 from this severity on.")
+ACCEPT = typer.Option(
+    "--accept", metavar="FILE", help="Accepted findings (TOML); may be given several times."
+)
+STRICT = typer.Option("--strict", help="Exit with 3 where anything could not be read or checked.")
+TIMEOUT = typer.Option(
+    "--timeout", metavar="SECONDS", min=1, help="What reading one target may take."
+)
+CONFIG = typer.Option(
+    "--config", metavar="FILE", help="Instead of ./unmask.toml or ~/.config/unmask/unmask.toml."
+)
+VERBOSE = typer.Option("--verbose", "-v", help="Say on standard error what is being done.")
+
+
+def run(  # noqa: PLR0913 - a command's options are its parameters
+    *,
+    target: Annotated[list[str] | None, TARGETS] = None,
+    form: Annotated[str, FORMAT] = "table",
+    output: Annotated[Path | None, OUTPUT] = None,
+    save: Annotated[Path | None, SAVE] = None,
+    selected: Annotated[list[str] | None, SELECT] = None,
+    ignored: Annotated[list[str] | None, IGNORE] = None,
+    fail_on: Annotated[FailOn, FAIL_ON] = FailOn.HIGH,
+    accept: Annotated[list[Path] | None, ACCEPT] = None,
+    strict: Annotated[bool, STRICT] = False,
+    timeout: Annotated[float, TIMEOUT] = 60,
+    config: Annotated[Path | None, CONFIG] = None,
+    verbose: Annotated[bool, VERBOSE] = False,
+) -> None:
+    """Show what every guest's CPU really is, and what is wrong with it."""
+    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    written = choices.format_named(form)
+    rules = choices.rules(selected, ignored)
+    wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
+    acceptances = choices.acceptances(accept, wanted, rules)
+
+    read = _collect([item.address for item in wanted], timeout, verbose=verbose)
+    if read.nothing:
+        raise typer.Exit(read.exit_code)
+    if save:
+        files.write(save, saved.dump(read.inventory), files.PRIVATE)
+    report = document.build(
+        read.inventory, rules, version=__version__, started=started, acceptances=acceptances
+    )
+    _remark(report, acceptances)
+    _write(report, written, output)
+    failed = read.exit_code
+    raise typer.Exit(failed or document.exit_code(report, fail_on.severity, strict=strict))
+
+
+def _collect(addresses: Sequence[str], timeout: float, *, verbose: bool) -> collect.Collected:
+    """Read the targets, and say on standard error what went wrong."""
+    sources = plugins.load("unmask.sources", "SOURCE", Source)
+    read = collect.collect(
+        addresses,
+        lambda address: targets.source_for(address, sources),
+        CollectOptions(timeout=timeout),
+        terminal.say if verbose else lambda _: None,
+    )
+    for sentence in (*(failure.sentence for failure in read.failures), *read.notes):
+        terminal.say(sentence)
+    return read
+
+
+def _remark(report: Document, acceptances: Sequence[Acceptance]) -> None:
+    """Say which accepted findings have expired or fit nothing."""
+    outcome = report.outcome
+    everything = (*outcome.findings, *(item.finding for item in outcome.accepted))
+    day = datetime.fromisoformat(report.run.started).date()
+    for sentence in accepted.remarks(replace(outcome, findings=everything), acceptances, day):
+        terminal.say(sentence)
+
+
+def _write(report: Document, form: Format, output: Path | None) -> None:
+    width = terminal.width(os.environ)
+    if output:
+        files.write(output, form.render(report, width))
+    elif form.coloured and terminal.colours(os.environ):
+        terminal.put(form.coloured(report, width))
+    else:
+        terminal.put(form.render(report, width))

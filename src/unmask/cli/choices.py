@@ -1,0 +1,79 @@
+"""What the options of a command choose: format, rules, accepted findings, configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from unmask import plugins
+from unmask.cli import files
+from unmask.config import settings
+from unmask.config.settings import Settings, Target
+from unmask.engine import accepted, select
+from unmask.engine.accepted import Acceptance
+from unmask.errors import UsageError
+from unmask.model.finding import Rule
+from unmask.model.report import Format
+
+ACCEPT_LIMIT = 1024 * 1024
+"""Bytes of a file of accepted findings that are looked at."""
+
+
+def formats(incomplete: str = "") -> list[str]:
+    """Return the names of the formats that begin so."""
+    return [form.name for form in _formats() if form.name.startswith(incomplete)]
+
+
+def format_named(name: str) -> Format:
+    """Return the format of this name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    for form in _formats():
+        if form.name == name:
+            return form
+    raise UsageError(f"there is no format {name!r}; choose {' or '.join(formats())}")
+
+
+def _formats() -> tuple[Format, ...]:
+    return plugins.load("unmask.report", "FORMAT", Format)
+
+
+def rules(selected: Sequence[str] | None, ignored: Sequence[str] | None) -> tuple[Rule, ...]:
+    """Return the rules to run.
+
+    Raises:
+        UsageError: A code fits no rule, or none is left.
+    """
+    return select.choose(plugins.load("unmask.rules", "RULE", Rule), selected or (), ignored or ())
+
+
+def acceptances(
+    paths: Sequence[Path] | None, targets: Sequence[Target], chosen: Sequence[Rule]
+) -> tuple[Acceptance, ...]:
+    """Return the accepted findings of `--accept` and of the targets, for the rules that run.
+
+    Raises:
+        UsageError: A file cannot be read, or an entry in it is wrong.
+    """
+    known = [rule.code for rule in plugins.load("unmask.rules", "RULE", Rule)]
+    running = {rule.code for rule in chosen}
+    named = [*(paths or ()), *(Path(target.accept) for target in targets if target.accept)]
+    entries = (
+        accepted.load(files.read(path, ACCEPT_LIMIT), str(path), known)
+        for path in dict.fromkeys(named)
+    )
+    return tuple(entry for group in entries for entry in group if entry.code in running)
+
+
+def configuration(path: Path | None) -> Settings:
+    """Return the settings of the named file, else of the one that is found, else empty ones.
+
+    Raises:
+        UsageError: The file cannot be read, is wrong, or could have been written by others.
+    """
+    if path:
+        return settings.load(path)
+    return settings.find(Path.cwd(), os.environ, os.geteuid())

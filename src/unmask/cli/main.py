@@ -1,0 +1,80 @@
+"""Where the program begins and where every error ends.
+
+Nothing heavy is imported here: the version and the overview are printed before typer is loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from unmask import __version__
+from unmask.cli import overview
+from unmask.errors import UnmaskError
+
+INTERRUPTED = 130
+BUG = 70
+COMPLETING = "_UNMASK_COMPLETE"
+"""Set by a shell that asks for completions; it calls the program without arguments."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout.errors, str) and hasattr(sys.stdout, "reconfigure"):
+        # A name that the terminal's encoding lacks is no reason to fail.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    if COMPLETING not in os.environ:
+        if words == ["--version"]:
+            return _print(f"unmask {__version__}\n")
+        if words in ([], ["--help"], ["-h"]):
+            return _print(overview.page())
+    return _guarded(words)
+
+
+def _print(text: str) -> int:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _guarded(words: list[str]) -> int:
+    """Run a command; every error becomes one line and an exit code."""
+    try:
+        importlib.import_module("unmask.cli.root").run(words)
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:
+            _say("interrupted")
+        return ending.code if isinstance(ending.code, int) else int(bool(ending.code))
+    except UnmaskError as error:
+        _say(str(error))
+        _trace([])
+        return error.exit_code
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the one place where a bug ends
+        _say(
+            f"this is a bug in unmask {__version__}: {type(error).__name__}: {error}. "
+            "Please report it with what UNMASK_DEBUG=1 prints"
+        )
+        _trace(words)
+        return BUG
+    return 0
+
+
+def _say(text: str) -> None:
+    importlib.import_module("unmask.cli.terminal").say(text)
+
+
+def _trace(words: Sequence[str]) -> None:
+    """Print the traceback of the current error where the operator asked for it."""
+    if os.environ.get("UNMASK_DEBUG") or {"-v", "--verbose"}.intersection(words):
+        text = importlib.import_module("traceback").format_exc()
+        for line in text.splitlines():  # messages in it may quote what a guest is called
+            sys.stderr.write(line.encode("unicode_escape").decode() + "\n")

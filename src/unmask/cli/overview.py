@@ -1,0 +1,50 @@
+"""The commands there are, and the page that `unmask --help` prints.
+
+The page is made here and not by typer, whose import alone takes four times as long as Python's own
+start.
+"""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "audit": "Show what every guest's CPU really is, and what is wrong with it.",
+    "models": "Show which CPU flags the named CPU models have.",
+    "explain": "Explain a finding: why it matters, how it is decided, what to do.",
+}
+"""Each command's name, which is also its module's in `unmask.cli`, with its summary."""
+
+_PAGE = """\
+Usage: unmask COMMAND [OPTIONS]
+
+Audits which CPU features hypervisors hide from encrypted guests. It only reads.
+
+Commands:
+{commands}
+
+Options:
+  --version                   Show the version.
+  --help                      Show this page; unmask COMMAND --help shows a command's.
+  --show-completion SHELL     Print the completion script for bash, zsh or fish.
+  --install-completion SHELL  Install it for the current user.
+
+Try:
+  unmask audit                     the configured targets, else this hypervisor
+  unmask audit qemu:///system      a libvirt host
+  unmask audit pve-copy/           a copy of a Proxmox VE cluster's /etc/pve
+  unmask audit --format json --output report.json saved.json
+
+Exit codes:
+  0   complete, no finding at or above --fail-on
+  1   a finding at or above --fail-on
+  2   the command line or a configuration file is wrong
+  3   a target could not be read, whatever was found in others; or, under
+      --strict, something could not be read or checked
+  70  a bug in unmask
+"""
+
+
+def page() -> str:
+    """Return the page, ending with a line break."""
+    longest = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:<{longest}}  {text}" for name, text in COMMANDS.items())
+    return _PAGE.format(commands=commands)

@@ -1,0 +1,83 @@
+"""Which targets a run reads, and which source reads each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from unmask.config.settings import Settings, Target
+from unmask.errors import InputError, TargetError, UnmaskError, UsageError
+from unmask.model.source import Source
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SOCKETS = ("libvirt-sock", "libvirt-sock-ro", "virtqemud-sock", "virtqemud-sock-ro")
+
+
+def choose(arguments: Sequence[str], settings: Settings, root: Path) -> tuple[Target, ...]:
+    """Return the targets to read; `root` is the directory that "/" means (another one in tests).
+
+    An argument that is the name of a configured target means that one. Without arguments they are
+    the configured ones, else the hypervisor that this machine is.
+
+    Raises:
+        UsageError: There is nothing to read.
+    """
+    if arguments:
+        return tuple(settings.named(item) or Target("", item) for item in arguments)
+    if settings.targets:
+        return settings.targets
+    address = local(root)
+    if not address:
+        raise UsageError(
+            "no target was named, none is configured, and this machine is no Proxmox VE node and "
+            "runs no libvirt: name one (unmask audit --help shows what a target can be)"
+        )
+    return (Target("", address),)
+
+
+def local(root: Path) -> str:
+    """Return the target that this machine is: a Proxmox VE node, a libvirt host, or ""."""
+    if (root / "etc/pve/nodes").is_dir():
+        return str(root / "etc/pve")
+    if any((root / "var/run/libvirt" / name).exists() for name in _SOCKETS):
+        return "qemu:///system"
+    return ""
+
+
+def source_for(target: str, sources: Sequence[Source]) -> Source:
+    """Return the source that reads `target`.
+
+    Raises:
+        UsageError: The target is a URI of a scheme that no source reads.
+        TargetError: It is a path at which nothing is, or that may not be read.
+        InputError: It is a path at which nothing lies that a source reads.
+    """
+    try:
+        for source in sorted(sources, key=lambda source: (source.order, source.name)):
+            if source.fits(target):
+                return source
+    except OSError as error:
+        raise TargetError(f"cannot be read: {error.strerror}") from error
+    readable = "; ".join(sorted(source.summary for source in sources))
+    scheme = _SCHEME.match(target)
+    if scheme:
+        raise UsageError(f"{scheme[1]}:// is not a kind of target; a target is: {readable}")
+    raise _refusal(Path(target), readable)
+
+
+def _refusal(path: Path, readable: str) -> UnmaskError:
+    """Return why no source reads what is at `path`."""
+    try:
+        if path.is_dir():
+            empty = next(path.iterdir(), None) is None
+            what = "an empty directory" if empty else "a directory with nothing that unmask reads"
+        else:
+            path.open("rb").close()
+            what = "not a file that unmask reads"
+    except FileNotFoundError:
+        return TargetError("no such file, directory or configured target")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        return TargetError(f"cannot be read: {reason}")
+    return InputError(f"{what}; a target is: {readable}")

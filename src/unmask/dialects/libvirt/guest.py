@@ -1,0 +1,145 @@
+"""From the forms of one domain's XML to a `Guest`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from unmask.cpu import features
+from unmask.cpu.resolve import resolve
+from unmask.dialects.libvirt import request
+from unmask.dialects.libvirt.domain import Domain
+from unmask.dialects.libvirt.request import Change
+from unmask.model.cpu import CpuSpec, HypervisorCpu, Mode, Origin, Remark, RemarkKind
+from unmask.model.inventory import Guest, GuestKind, GuestState, Platform
+from unmask.model.reading import Missing
+
+NOT_ASKED = Missing("libvirt expands host-model without the host's own list")
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What libvirt says of one domain; at least one of `live` and `inactive` is there."""
+
+    live: Domain | None = None
+    """Of a running domain: the CPU as QEMU made it."""
+    inactive: Domain | None = None
+    """The persistent configuration; None for a transient domain or a lone live dump."""
+    started: Domain | None = None
+    """The CPU as asked for at start; None over a read-only connection."""
+    saved: Domain | None = None
+    """The managed save image with which a stopped domain resumes."""
+
+    @property
+    def main(self) -> Domain:
+        """Return the form that describes the domain as it is now."""
+        found = self.live or self.inactive
+        if found is None:
+            raise ValueError("a domain needs its live or its inactive form")
+        return found
+
+
+def guest(
+    forms: Forms,
+    host: str,
+    state: GuestState,
+    offers: tuple[HypervisorCpu, ...] = (),
+    name: str = "",
+    location: str = "",
+) -> Guest:
+    """Return the guest that the forms describe.
+
+    Args:
+        forms: What libvirt says of the domain.
+        host: The host's subject.
+        state: Whether it runs, as far as the source can tell.
+        offers: The host's domain capabilities, to tell what host-model would be expanded to.
+        name: Its name where the XML has none: the file's.
+        location: Where the XML was read.
+    """
+    main = forms.main
+    waiting, remarks = _waiting(forms, offers)
+    configured = _configured(forms, waiting)
+    named = main.name or name
+    return Guest(
+        subject=f"{host}/{named}",
+        ident=main.uuid,
+        name=named,
+        platform=Platform.LIBVIRT,
+        kind=GuestKind.CONTAINER if main.container else GuestKind.VM,
+        host=host,
+        state=GuestState.SUSPENDED if forms.saved and not forms.live else state,
+        arch=main.arch,
+        accelerator=main.accelerator,
+        configured=configured,
+        running=_running(forms, configured),
+        pending=forms.inactive.cpu if waiting and forms.inactive else None,
+        os_declared=main.os_declared,
+        remarks=main.remarks + remarks,
+        location=location,
+    )
+
+
+def _configured(forms: Forms, waiting: bool) -> CpuSpec:  # noqa: FBT001 - the state, not a switch
+    """Return the CPU configured for the guest as it is now, not for its next start."""
+    now = forms.live or forms.saved
+    if now is None:
+        return forms.main.cpu
+    if forms.inactive is not None and not waiting:
+        return forms.inactive.cpu
+    return (forms.started or now).cpu
+
+
+def _running(forms: Forms, configured: CpuSpec) -> CpuSpec | None:
+    if forms.live is None:
+        return None
+    running = forms.live.cpu
+    if running.origin is not Origin.LIVE:
+        return None  # nothing but a default or a container: the live XML does not tell
+    if configured.mode is Mode.HOST_MODEL and running.mode is Mode.MODEL:
+        return replace(running, label=f"{configured.label} ({running.label})")
+    return running
+
+
+def _waiting(forms: Forms, offers: tuple[HypervisorCpu, ...]) -> tuple[bool, tuple[Remark, ...]]:
+    """Return whether the configured CPU waits for a stop and start, and what is to be said."""
+    inactive = forms.inactive
+    if inactive is None or (forms.live is None and forms.saved is None):
+        return False, ()
+    if forms.live is None and forms.saved is not None:
+        text = "A managed save image exists: the guest resumes with the CPU it was saved with."
+        remark = Remark(RemarkKind.NOTE, text)
+        found = request.since_start(forms.saved.request, inactive.request)
+        return found is Change.WAITING, (remark,)
+    live = forms.main
+    if forms.started is not None:
+        found = request.since_start(forms.started.request, inactive.request)
+    else:
+        found = request.since_live(live.request, inactive.request)
+    if found is not Change.UNSURE:
+        return found is Change.WAITING, ()
+    if inactive.cpu.mode is Mode.HOST_MODEL:
+        return _expands_otherwise(live, inactive, offers)
+    return False, ()
+
+
+def _expands_otherwise(
+    live: Domain, inactive: Domain, offers: tuple[HypervisorCpu, ...]
+) -> tuple[bool, tuple[Remark, ...]]:
+    """Compare the running expansion of host-model with the one of today, by what matters."""
+    fitting = tuple(
+        offer
+        for offer in offers
+        if (offer.arch, offer.accelerator) == (live.arch, live.accelerator) and offer.host_model
+    )
+    if not fitting:
+        text = "Whether host-model would be expanded differently now is not known."
+        return False, (Remark(RemarkKind.NOTE, text),)
+    now = resolve(live.cpu, live.arch, live.accelerator, NOT_ASKED)
+    then = resolve(inactive.cpu, live.arch, live.accelerator, NOT_ASKED, fitting)
+    changed = [
+        flag for flag in features.reported(live.arch) if now.state(flag) is not then.state(flag)
+    ]
+    if not changed:
+        return False, ()
+    text = f"host-model would be expanded differently now: {' '.join(changed)}."
+    return True, (Remark(RemarkKind.NOTE, text),)

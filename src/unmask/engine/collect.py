@@ -1,0 +1,77 @@
+"""Read every target of a run: one that fails is a gap, and the others go on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from unmask.engine.merge import merge
+from unmask.errors import UnmaskError, UsageError
+from unmask.model.inventory import Gap, Inventory
+from unmask.model.source import CollectOptions, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A target that could not be read at all, and why."""
+
+    target: str
+    error: UnmaskError
+
+    @property
+    def sentence(self) -> str:
+        """Return "TARGET: what is wrong", with the target named once."""
+        text = str(self.error)
+        named = re.search(rf"(^|[\s'\"]){re.escape(self.target)}($|[\s:,'\"])", text)
+        return text if named else f"{self.target}: {text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a run has read."""
+
+    inventory: Inventory
+    failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What people should know about how targets were put together."""
+
+    @property
+    def nothing(self) -> bool:
+        """Return whether no target at all could be read."""
+        return bool(self.failures) and len(self.failures) == len(self.inventory.targets)
+
+    @property
+    def exit_code(self) -> int:
+        """Return 0, or 3 where a target failed, or 2 where none of them even means anything."""
+        if self.nothing and all(isinstance(item.error, UsageError) for item in self.failures):
+            return UsageError.exit_code
+        return UnmaskError.exit_code if self.failures else 0
+
+
+def collect(
+    targets: Sequence[str],
+    source_for: Callable[[str], Source],
+    options: CollectOptions,
+    progress: Callable[[str], None],
+) -> Collected:
+    """Read each target with the source that `source_for` names and merge what was read.
+
+    `progress` is told what is being read. A failed target is in `inventory.targets` and
+    `inventory.gaps` as well as in `failures`.
+    """
+    read: list[Inventory] = []
+    failures: list[Failure] = []
+    for target in dict.fromkeys(targets):
+        try:
+            source = source_for(target)
+            progress(f"reading {target} ({source.name})")
+            read.append(source.collect(target, options))
+        except UnmaskError as error:
+            failures.append(Failure(target, error))
+    merged = merge(read)
+    gaps = tuple(Gap(failure.target, str(failure.error)) for failure in failures)
+    inventory = replace(
+        merged.inventory, targets=tuple(dict.fromkeys(targets)), gaps=gaps + merged.inventory.gaps
+    )
+    return Collected(inventory, tuple(failures), merged.notes)

@@ -1,0 +1,124 @@
+"""The table that answers at a glance: one line a guest, fitted to the terminal."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from unmask.model.finding import Finding, Severity
+from unmask.model.report import Document
+from unmask.report import _cells
+from unmask.report._grid import Layout, Table, draw, fit, same, without
+from unmask.report._paint import Paint
+from unmask.report._text import wrap
+
+HEADINGS = (
+    "GUEST",
+    "NODE",
+    "STATE",
+    "CONFIGURED",
+    "EFFECTIVE",
+    "AES",
+    "CLMUL",
+    "LEVEL",
+    "WORST FINDING",
+)
+LAYOUT = Layout(
+    shrinkable={"GUEST": 14, "EFFECTIVE": 20, "CONFIGURED": 20, "NODE": 6},
+    droppable=("STATE", "NODE", "LEVEL"),
+)
+MARKS = (("(t) ", "template", "a template"), ("(ct) ", "ct ", "a container"))
+"""What begins a guest's name where STATE is left out, how STATE begins, and what it means."""
+
+
+def glance(document: Document, width: int, paint: Paint) -> list[str]:
+    """Return the table's lines, and below it what its signs mean; nothing without guests."""
+    if not document.cases:
+        return []
+    whole = cells(document)
+    table = fit(whole, width, LAYOUT)
+    if "STATE" not in table:
+        table = fit(_marked(whole), width, LAYOUT)
+    lines = draw(table, lambda heading, cell: _painted(heading, cell, paint))
+    return [*lines, *_legend(table, whole, width)]
+
+
+def cells(document: Document) -> Table:
+    """Return the whole table, unfitted."""
+    findings = defaultdict(list)
+    for finding in document.outcome.findings:
+        findings[finding.subject].append(finding)
+    rows = [
+        (
+            _cells.guest(case),
+            _cells.node(case),
+            _cells.state(case),
+            _cells.configured(case),
+            _cells.effective(case),
+            _cells.flag(case, _cells.AES),
+            _cells.flag(case, _cells.CLMUL),
+            _cells.level(case),
+            _cells.worst(_worst_first(findings[case.guest.subject])),
+        )
+        for case in document.cases
+    ]
+    return {heading: [row[index] for row in rows] for index, heading in enumerate(HEADINGS)}
+
+
+def _worst_first(findings: Sequence[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda finding: (-finding.problem.severity, finding.code))
+
+
+def _marked(table: Table) -> Table:
+    """Move what only the column STATE tells to the guests' names."""
+    rest = without(table, "STATE")
+    pairs = zip(table["STATE"], table["GUEST"], strict=True)
+    return {**rest, "GUEST": [_mark(state) + name for state, name in pairs]}
+
+
+def _mark(state: str) -> str:
+    return next((mark for mark, word, _ in MARKS if state.startswith(word)), "")
+
+
+def _painted(heading: str, cell: str, paint: Paint) -> str:
+    if heading in ("AES", "CLMUL"):
+        return paint.cell(cell)
+    if heading == "WORST FINDING" and cell != "-":
+        return paint.severity(cell, Severity[cell.split(" ", maxsplit=1)[0].upper()])
+    return cell
+
+
+def _legend(table: Table, whole: Table, width: int) -> list[str]:
+    """Return one paragraph that explains the signs in the table and the columns that are not."""
+    said = [*_signs(table), *_marks(table)]
+    gone = [name for name in whole if name not in table]
+    said += [f"{name.lower()}: {whole[name][0]}" for name in gone if same(whole[name])]
+    narrow = [name.lower() for name in gone if not same(whole[name])]
+    if narrow:
+        said.append(f"left out for want of width: {', '.join(narrow)}")
+    return ["", *wrap("; ".join(said) + ".", width)] if said else []
+
+
+def _signs(table: Table) -> list[str]:
+    said = []
+    words = {word for name in ("AES", "CLMUL") for cell in table[name] for word in cell.split()}
+    if any(_cells.DEFAULT in cell for cell in table["CONFIGURED"]):
+        said.append(f"{_cells.DEFAULT} the default, for want of a valid configuration")
+    if "host" in words:
+        said.append("host: depends on a host whose flags are not known")
+    if "?" in words:
+        said.append("?: not known")
+    columns = ("CONFIGURED", "EFFECTIVE", "AES", "CLMUL")
+    if any(" > " in cell for name in columns for cell in table[name]):
+        said.append("a > b: a now, b after a stop and start")
+    return said
+
+
+def _marks(table: Table) -> list[str]:
+    if "STATE" in table:
+        return []
+    return [
+        f"{mark}{meaning}"
+        for mark, _, meaning in MARKS
+        if any(name.startswith(mark) for name in table["GUEST"])
+    ]

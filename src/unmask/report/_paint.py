@@ -1,0 +1,39 @@
+"""A terminal's colours for the few words that carry a verdict; the words stay without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unmask.model.finding import Severity
+
+_SEVERITY = {
+    Severity.CRITICAL: "1;31",
+    Severity.HIGH: "31",
+    Severity.MEDIUM: "33",
+    Severity.LOW: "36",
+    Severity.INFO: "2",
+}
+_CELL = {"yes": "32", "no": "31", "host": "33", "?": "33", "n/a": "2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Colours, or none."""
+
+    enabled: bool
+
+    def severity(self, text: str, severity: Severity) -> str:
+        """Return `text` in the colour of a severity."""
+        return self._in(_SEVERITY[severity], text)
+
+    def cell(self, text: str) -> str:
+        """Return a yes/no cell in its colour; a cell of two states takes the first one's."""
+        code = _CELL.get(text.split(" ", maxsplit=1)[0])
+        return self._in(code, text) if code else text
+
+    def heading(self, text: str) -> str:
+        """Return `text` in bold."""
+        return self._in("1", text)
+
+    def _in(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.enabled else text

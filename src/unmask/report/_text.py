@@ -1,0 +1,75 @@
+"""Text from outside made safe for a terminal, and fitted to its width.
+
+Names and descriptions come from guests and configurations. A terminal obeys what it prints: escape
+sequences move the cursor, set the title or fill the clipboard, and bidirectional controls reorder
+what is read. None of that leaves this module.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from collections.abc import Sequence
+
+LIMIT = 2000
+"""Characters of one text that are printed unless the caller says less."""
+LISTED = 12
+"""Items that are named one by one; a report that names all is the JSON one."""
+
+_SEQUENCE = re.compile(
+    r"""
+    (?: \x1b\[ | \x9b ) [0-?]* [ -/]* [@-~]?                    # CSI: colours, cursor
+    | (?: \x1b[\]PX^_] | [\x9d\x90\x98\x9e\x9f] )               # OSC, DCS, SOS, PM, APC: strings
+      [^\x07\x1b\x9c]* (?: \x07 | \x1b\\ | \x9c )?
+    | \x1b [ -/]* [0-~]?                                        # every other escape sequence
+    """,
+    re.VERBOSE,
+)
+_UNDECODED = re.compile("[\ud800-\udfff]")
+"""What Python makes of bytes that are not UTF-8: shown as "?", so that a name keeps its length."""
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories that are not printed: controls, formats (bidi, zero width), surrogates ..."""
+
+
+def clean(text: str, limit: int = LIMIT) -> str:
+    """Return `text` as one printable line of at most `limit` characters.
+
+    Escape sequences go whole, other unprintable characters one by one; white space of any kind
+    becomes one space, and what could not be decoded a "?". A shortened text ends in "...".
+    """
+    text = text[: 4 * limit + 400]  # bounds the work; what is cut here is cut below anyway
+    if not (text.isascii() and text.isprintable()):
+        text = _SEQUENCE.sub("", text)
+        text = "".join(" " if char in "\t\r\n\v\f" else char for char in text)
+        text = _UNDECODED.sub("?", text)
+        text = "".join(char for char in text if unicodedata.category(char) not in _UNSAFE)
+    return shorten(" ".join(text.split()), limit)
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return `text`, or its beginning and "..." where it is longer than `limit` (at least 4)."""
+    return text if len(text) <= limit else text[: limit - 3].rstrip() + "..."
+
+
+def listed(items: Sequence[str]) -> str:
+    """Return "a, b, c", with no more than `LISTED` items named and the rest counted."""
+    more = len(items) - LISTED
+    return ", ".join(items[:LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> list[str]:
+    """Return the cleaned text as lines of at most `width` columns (0: one line).
+
+    `first` begins the first line and `rest` (by default as many spaces) all others.
+    """
+    rest = " " * len(first) if rest is None else rest
+    if not width:
+        return [(first + clean(text)).rstrip()]
+    return textwrap.wrap(
+        clean(text),
+        max(width, 20),
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
+    ) or [first.rstrip()]

@@ -1,0 +1,79 @@
+"""What the report is not sure of: skipped checks, gaps, remarks, and what was accepted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from unmask.model.cpu import RemarkKind
+from unmask.model.finding import Accepted, Skip
+from unmask.model.inventory import Gap, Guest
+from unmask.model.report import Document
+from unmask.report._paint import Paint
+from unmask.report._text import LISTED, clean, listed, wrap
+
+REMARKS = (RemarkKind.UNRESOLVED, RemarkKind.NOTE)
+"""Remarks that no rule turns into a finding."""
+
+
+def section(document: Document, width: int, paint: Paint) -> list[str]:
+    """Return the lines of every part that has something to say, an empty line before each."""
+    outcome = document.outcome
+    parts = (
+        ("Could not be read", _gaps(document.inventory.gaps, width)),
+        ("Could not be checked", _skips(outcome.skips, width)),
+        ("Noticed in the configuration", _remarks(document.inventory.guests, width)),
+        ("Accepted", _accepted(outcome.accepted, width)),
+    )
+    lines = []
+    for title, body in parts:
+        if body:
+            lines += ["", paint.heading(title), *body]
+    return lines
+
+
+def _gaps(gaps: Sequence[Gap], width: int) -> list[str]:
+    lines = []
+    for gap in gaps:
+        lines += wrap(f"{clean(gap.subject)}: {_why(gap.reason, gap.needs)}", width, "  ", "    ")
+    return lines
+
+
+def _skips(skips: Sequence[Skip], width: int) -> list[str]:
+    grouped: dict[tuple[str, str], list[Skip]] = defaultdict(list)
+    for skip in skips:
+        grouped[skip.reason, skip.needs].append(skip)
+    lines = []
+    for (reason, needs), alike in sorted(grouped.items()):
+        codes = ", ".join(sorted({skip.code for skip in alike}))
+        subjects = listed(sorted({clean(skip.subject, 120) for skip in alike}))
+        lines += wrap(f"{_why(reason, needs)}: {codes} for {subjects}", width, "  ", "    ")
+    return lines
+
+
+def _remarks(guests: Iterable[Guest], width: int) -> list[str]:
+    texts: dict[str, list[str]] = defaultdict(list)
+    for guest in guests:
+        specs = [guest.configured, *([guest.pending] if guest.pending else [])]
+        remarks = [*guest.remarks, *(remark for spec in specs for remark in spec.remarks)]
+        for text in dict.fromkeys(item.text for item in remarks if item.kind in REMARKS):
+            texts[text].append(clean(guest.subject, 120))
+    lines = []
+    for text, subjects in list(texts.items())[:LISTED]:
+        lines += wrap(f"{listed(subjects)}: {text}", width, "  ", "    ")
+    if len(texts) > LISTED:
+        lines += wrap(f"and {len(texts) - LISTED} more: see --format json", width, "  ", "    ")
+    return lines
+
+
+def _accepted(accepted: Sequence[Accepted], width: int) -> list[str]:
+    lines = []
+    for item in accepted:
+        until = f" (until {item.expires})" if item.expires else ""
+        text = f"{item.finding.code} {clean(item.finding.subject, 120)}: {item.reason}{until}"
+        lines += wrap(text, width, "  ", "    ")
+    return lines
+
+
+def _why(reason: str, needs: str) -> str:
+    return f"{clean(reason)} (needs {clean(needs)})" if needs else clean(reason)

@@ -1,0 +1,40 @@
+"""The report for programs: one JSON object, described by docs/audit.schema.json."""
+
+from __future__ import annotations
+
+import json
+
+from unmask.model.report import Document, Format
+from unmask.report import _records
+
+SCHEMA = "unmask.audit/1"
+"""Grows by new keys only; a key that changes or goes makes it /2."""
+
+
+def render(document: Document, width: int) -> str:  # noqa: ARG001 - JSON has no width
+    """Return the report as ASCII JSON that ends with a line break.
+
+    Names are as the configuration has them; whatever is not ASCII is escaped, so that nothing in
+    them reaches a terminal.
+    """
+    run, inventory, outcome = document.run, document.inventory, document.outcome
+    body = {
+        "schema": SCHEMA,
+        "run": {
+            "version": run.version,
+            "started": run.started,
+            "targets": list(run.targets),
+            "complete": run.complete,
+        },
+        "clusters": [_records.cluster(item) for item in inventory.clusters],
+        "hosts": [_records.host(item) for item in inventory.hosts],
+        "guests": [_records.guest(item) for item in document.cases],
+        "findings": [_records.finding(item) for item in outcome.findings],
+        "accepted": [_records.accepted(item) for item in outcome.accepted],
+        "skips": [_records.skip(item) for item in outcome.skips],
+        "gaps": [_records.gap(item) for item in inventory.gaps],
+    }
+    return json.dumps(body, indent=2) + "\n"
+
+
+FORMAT = Format(name="json", summary="for programs: docs/audit.schema.json", render=render)

@@ -1,0 +1,64 @@
+"""The report for people: a glance table, then findings with what to do, then what is not sure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from unmask.model.finding import Severity
+from unmask.model.report import Document, Format
+from unmask.report import _findings, _glance, _unread
+from unmask.report._paint import Paint
+from unmask.report._text import wrap
+
+
+def render(document: Document, width: int) -> str:
+    """Return the report in plain text, for lines of `width` columns (0: unlimited)."""
+    return _page(document, width, Paint(enabled=False))
+
+
+def render_coloured(document: Document, width: int) -> str:
+    """Return the report with a terminal's colours."""
+    return _page(document, width, Paint(enabled=True))
+
+
+def _page(document: Document, width: int, paint: Paint) -> str:
+    lines = [
+        *_glance.glance(document, width, paint),
+        *_findings.section(document, width, paint),
+        *_unread.section(document, width, paint),
+        "",
+        *wrap(summary(document), width),
+    ]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def summary(document: Document) -> str:
+    """Return the closing sentence: how much was looked at and what came of it."""
+    outcome = document.outcome
+    severities = Counter(finding.problem.severity for finding in outcome.findings)
+    found = ", ".join(
+        f"{severities[item]} {item.word}" for item in reversed(Severity) if severities[item]
+    )
+    parts = [f"findings: {found}" if found else "no findings"]
+    for count, what in (
+        (len(outcome.accepted), "accepted"),
+        (len(document.inventory.gaps), "not read"),
+        (len(outcome.skips), "not checked"),
+    ):
+        if count:
+            parts.append(f"{count} {what}")
+    guests, hosts = len(document.inventory.guests), len(document.inventory.hosts)
+    seen = f"{_counted(guests, 'guest')} on {_counted(hosts, 'host')}"
+    return f"{seen}; {'; '.join(parts)}."
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+FORMAT = Format(
+    name="table",
+    summary="for people: a table, then findings with remedies",
+    render=render,
+    coloured=render_coloured,
+)

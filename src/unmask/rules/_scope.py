@@ -1,0 +1,63 @@
+"""Which guests the rules on CPU models look at, and when they must say that they cannot."""
+
+from __future__ import annotations
+
+from unmask.errors import UnreadError
+from unmask.model.case import GuestCase
+from unmask.model.cpu import Accelerator, Mode, RemarkKind, State
+from unmask.model.inventory import GuestKind, GuestState
+
+
+def has_cpu(case: GuestCase) -> bool:
+    """Return whether the guest has a CPU of its own: a container shares its host's."""
+    return case.guest.kind is GuestKind.VM and case.guest.current.mode is not Mode.NONE
+
+
+def on_x86(case: GuestCase) -> bool:
+    """Return whether this is a virtual machine with an x86 CPU; raises where that is unknown."""
+    if not has_cpu(case):
+        return False
+    if not case.view.arch:
+        raise UnreadError("the guest's architecture is not known", "its complete configuration")
+    return case.view.x86
+
+
+def accelerated(case: GuestCase) -> bool:
+    """Return whether KVM runs the guest; raises `UnreadError` where that is unknown."""
+    if case.view.accelerator is Accelerator.UNKNOWN:
+        raise UnreadError("whether KVM or an emulator runs the guest is not known")
+    return case.view.accelerator is Accelerator.KVM
+
+
+def on_kvm_x86(case: GuestCase) -> bool:
+    """Return whether this is a virtual machine with an x86 CPU under KVM."""
+    return on_x86(case) and accelerated(case)
+
+
+def settled(case: GuestCase, flag: str) -> State:
+    """Return the state of `flag`; raises `UnreadError` where it is unknown."""
+    state = case.view.state(flag)
+    if state is State.UNKNOWN:
+        raise UnreadError(unresolved(case), "a CPU that this program can resolve")
+    return state
+
+
+def unresolved(case: GuestCase) -> str:
+    """Return why the guest's CPU is not fully known, as a sentence without a full stop."""
+    remarks = case.guest.current.remarked(RemarkKind.UNRESOLVED)
+    if remarks:
+        return remarks[0].text.rstrip(".")
+    last = f": {case.view.steps[-1]}" if case.view.steps else ""
+    return f"what {case.view.label or 'its CPU'} shows is not known{last}"
+
+
+def runs(case: GuestCase) -> bool:
+    """Return whether a process holds the guest, so that it has the CPU it was started with."""
+    return case.guest.state in (GuestState.RUNNING, GuestState.PAUSED)
+
+
+def windows(case: GuestCase) -> bool:
+    """Return whether the configuration declares a Windows guest."""
+    declared = case.guest.os_declared.lower()
+    short = declared.startswith(("win", "w2k", "wxp", "wvista"))
+    return short or "microsoft.com/" in declared

@@ -1,0 +1,66 @@
+"""Words that several rules use when they speak to the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from unmask.model.case import GuestCase
+from unmask.model.cpu import Origin
+
+NAMES = {"aes": "AES-NI", "pclmulqdq": "PCLMULQDQ"}
+SHOWN_AT_MOST = 12
+ORIGINS = {
+    Origin.CONFIG: "from the configuration",
+    Origin.DEFAULT: "the default, as nothing valid is configured",
+    Origin.ARGS: "from the raw arguments",
+    Origin.CUSTOM: "a custom model",
+    Origin.LIVE: "as the running guest has it",
+}
+
+
+def name(flag: str) -> str:
+    """Return how people call a flag."""
+    return NAMES.get(flag, flag)
+
+
+def listed(words: Iterable[str], joint: str = "and") -> str:
+    """Return words as a list for a sentence: "a, b and c"."""
+    items = list(words)
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {joint} {items[-1]}"
+
+
+def flags(given: Collection[str]) -> str:
+    """Return flags, sorted, as a list for a sentence; a long list is cut with a count."""
+    items = [name(flag) for flag in sorted(given)]
+    rest = len(items) - SHOWN_AT_MOST
+    if rest > 1:
+        return f"{', '.join(items[:SHOWN_AT_MOST])} and {rest} more"
+    return listed(items)
+
+
+def count(number: int, noun: str) -> str:
+    """Return "1 node", "2 nodes"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def about(case: GuestCase, text: str) -> str:
+    """Return a finding's message, marked where the guest is a template."""
+    if case.guest.template:
+        return f"template: {text}; a change reaches future clones only"
+    return text
+
+
+def host(case: GuestCase) -> str:
+    """Return the host with its CPU's name: "one (Intel Xeon ...)"; the host must be known."""
+    model = case.host_cpu.model_name
+    label = case.host.value.name
+    return f"{label} ({model})" if model else label
+
+
+def cpu(case: GuestCase) -> str:
+    """Return a sentence on where the guest's CPU comes from."""
+    spec = case.guest.current
+    written = f" ({spec.brief})" if spec.brief != spec.label else ""
+    return f"The CPU in force is {case.view.label}{written}, {ORIGINS[spec.origin]}."

@@ -1,0 +1,215 @@
+"""The configuration asks for CPU flags that a host cannot give, or cannot start at all.
+
+## Why it matters
+
+What happens depends on a word. Proxmox VE adds `enforce` for every model except `host`, and
+libvirt checks by default: a flag that the host lacks then keeps the guest from starting, which
+shows at the next stop and start, perhaps months after the change. Without enforcement the flag
+vanishes without a message, and the guest runs slower, or its software does not run.
+
+## How it decides
+
+It resolves the guest's CPU on its host. High: a flag is missing and the flags are enforced, or
+the source has found that the guest cannot start anywhere. Medium: a flag is missing and nothing
+enforces it, or the guest runs already, so that only its next start is in danger. Low: its own
+host can run it, and other nodes of the cluster cannot; the finding names them.
+
+Where the host's flags are not known, the check is skipped for every model that asks for more than
+all 64-bit hosts have. Models whose only missing flags are those of TSX are CPU008's.
+
+## Remedy
+
+Choose a model that the host, and every node that the guest may move to, can run; or remove the
+flag from the configuration.
+
+## What fix does
+
+Nothing yet: this version reads and never writes.
+
+## When to accept it
+
+Where the guest is meant for some nodes only, for instance by a high-availability rule.
+
+## References
+
+- Proxmox VE documentation, qm.adoc: "If the CPU flags passed to the guest are missing, the QEMU
+  process will stop"
+- qemu-server, src/PVE/QemuServer/CPUConfig.pm (`enforce`); libvirt, "CPU model and topology",
+  check
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unmask.cpu import catalogue
+from unmask.cpu.features import listed
+from unmask.errors import UnreadError
+from unmask.model.case import GuestCase
+from unmask.model.cpu import RemarkKind, State
+from unmask.model.finding import About, Confidence, Problem, Rule, Severity
+from unmask.model.reading import Known
+from unmask.rules import _commands, _crypto, _peers, _scope, _words
+
+TSX = frozenset({"hle", "rtm"})
+EVERYWHERE = frozenset({"lahf_lm", "sep", "syscall", "nx", "hypervisor", "vme"})
+"""Beside qemu64's flags, every 64-bit CPU that has virtualisation has these."""
+
+
+def check(case: GuestCase) -> Iterator[Problem]:
+    """Yield problems where the guest cannot start, or does not get what is configured."""
+    if not _scope.has_cpu(case):
+        return
+    texts = _start_remarks(case)
+    for text in texts:
+        yield Problem(
+            severity=Severity.HIGH,
+            message=_words.about(case, f"the guest cannot start with this configuration: {text}"),
+            evidence=(_words.cpu(case),),
+            remedy="Correct the configuration before the next start.",
+        )
+    told = case.guest.current.remarked(RemarkKind.NO_START)
+    if not texts and not told and not case.view.starts and not case.view.lost:
+        yield _cannot_start(case)
+    if not _scope.on_kvm_x86(case):
+        return
+    lost = case.view.lost - TSX
+    if lost:
+        yield _lost(case, case.view.lost)
+    elif not case.view.lost:
+        _require_host(case)
+        yield from _elsewhere(case)
+
+
+def _start_remarks(case: GuestCase) -> tuple[str, ...]:
+    """Return why the guest cannot start; a missing custom model is CPU006's."""
+    guest = case.guest
+    specs = [spec for spec in (guest.configured, guest.pending) if spec is not None]
+    remarks = [
+        remark
+        for spec in specs
+        if not spec.remarked(RemarkKind.CUSTOM_MISSING)
+        for remark in spec.remarked(RemarkKind.NO_START)
+    ]
+    remarks += [remark for remark in guest.remarks if remark.kind is RemarkKind.NO_START]
+    return tuple(dict.fromkeys(remark.text.rstrip(".") for remark in remarks))
+
+
+def _cannot_start(case: GuestCase) -> Problem:
+    reason = case.view.steps[-1] if case.view.steps else f"{case.view.label} does not start here"
+    return Problem(
+        severity=Severity.HIGH,
+        message=_words.about(case, f"the guest cannot start with this CPU: {reason}"),
+        evidence=(_words.cpu(case),),
+        remedy="Choose a model that this accelerator and host can run.",
+    )
+
+
+def _lost(case: GuestCase, lost: frozenset[str]) -> Problem:
+    enforced = not case.view.starts
+    running = _scope.runs(case)
+    model = _smallest(case, own_host=True)
+    outcome = "so the flags vanish silently"
+    if enforced:
+        outcome = "so its next start fails" if running else "so it does not start"
+    return Problem(
+        severity=Severity.HIGH if enforced and not running else Severity.MEDIUM,
+        message=_words.about(
+            case,
+            f"{case.view.label} asks for {_words.flags(lost)}, which {_words.host(case)} "
+            f"does not have, {outcome}",
+        ),
+        evidence=(
+            _words.cpu(case),
+            "The configuration enforces its flags: a start fails where one is missing."
+            if enforced
+            else "Nothing enforces the flags: the guest starts without them.",
+        ),
+        remedy=_remedy(case, lost, model),
+        command=_command(case, model),
+        confidence=Confidence.TENTATIVE if enforced and running else Confidence.FIRM,
+        flags=tuple(sorted(lost)),
+    )
+
+
+def _smallest(case: GuestCase, *, own_host: bool) -> str:
+    shown = frozenset(flag for flag in _crypto.BOTH if case.view.shows(flag))
+    everywhere = _crypto.smallest(case, shown)
+    return everywhere or (_crypto.smallest(case, shown, own_host=True) if own_host else "")
+
+
+def _remedy(case: GuestCase, lost: frozenset[str], model: str) -> str:
+    own = catalogue.proxmox_model(case.guest.current.label)
+    added = lost & case.guest.current.on - (own.on if own else frozenset())
+    drop = f"Remove {_words.flags(added)} from the configuration" if added else ""
+    change = f"use {model}, which {case.host.value.name} can run" if model else ""
+    words = [word for word in (drop, change) if word] or ["choose a model that this host can run"]
+    text = " or ".join(words)
+    return f"{text[0].upper()}{text[1:]}. It takes effect after a stop and start."
+
+
+def _command(case: GuestCase, model: str) -> str:
+    return _commands.set_model(case, model) if model else ""
+
+
+def _require_host(case: GuestCase) -> None:
+    """Raise `UnreadError` where the guest asks for flags and the host's are not known."""
+    if case.guest.current.exact:
+        return
+    known = isinstance(case.host, Known) and isinstance(case.host.value.cpu, Known)
+    if known and case.host_cpu.complete:
+        return
+    asked = _asked(case)
+    if not asked:
+        return
+    if known:
+        raise UnreadError("the host's list of flags is not complete", "its /proc/cpuinfo")
+    raise UnreadError(f"whether the host has {_words.flags(asked)} is not known", _needs(case))
+
+
+def _needs(case: GuestCase) -> str:
+    cpu = case.host.value.cpu if isinstance(case.host, Known) else case.host
+    return getattr(cpu, "needs", "") or "the host's /proc/cpuinfo"
+
+
+def _asked(case: GuestCase) -> frozenset[str]:
+    """Return what the guest asks for beyond what every 64-bit host with KVM has."""
+    spec = case.guest.current
+    shown = spec.on if _commands.passes_host(spec) else _shown(case)
+    every = catalogue.find("qemu64")
+    return frozenset(filter(listed, shown)) - EVERYWHERE - (every.flags if every else frozenset())
+
+
+def _shown(case: GuestCase) -> frozenset[str]:
+    return frozenset(flag for flag, state in case.view.states.items() if state is State.SHOWN)
+
+
+def _elsewhere(case: GuestCase) -> Iterator[Problem]:
+    """Yield a problem where other nodes of the cluster cannot run the guest."""
+    unable = _peers.unable(case)
+    if not unable:
+        return
+    lacking = frozenset[str]().union(*(lost for _, lost in unable))
+    names = _words.listed(name for name, _ in unable)
+    model = _smallest(case, own_host=False)
+    yield Problem(
+        severity=Severity.LOW,
+        message=_words.about(case, f"{case.view.label} cannot be run in full on {names}"),
+        evidence=(
+            _words.cpu(case),
+            *(f"{name} lacks {_words.flags(lost)}." for name, lost in unable),
+        ),
+        remedy=_elsewhere_remedy(model, lacking),
+        command=_command(case, model),
+        flags=tuple(sorted(lacking)),
+    )
+
+
+def _elsewhere_remedy(model: str, lacking: frozenset[str]) -> str:
+    tsx = " TSX flags can be avoided with a model's noTSX variant." if lacking & TSX else ""
+    if model:
+        return f"If it must move there, use {model}, which all known nodes can run.{tsx}"
+    return f"Keep it on nodes that can, or choose a CPU that all nodes have in common.{tsx}"
+
+
+RULE = Rule("CPU005", "A host cannot give what the configuration asks", About.GUEST, check)

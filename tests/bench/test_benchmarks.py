@@ -1,0 +1,41 @@
+"""The benchmarks run and measure what they say, at a size that takes no time."""
+
+from __future__ import annotations
+
+from benchmarks import judging, sample, start_up
+from benchmarks.figure import Figure, table
+
+from unmask.model.inventory import GuestState
+
+
+def test_sample_is_as_large_as_asked_and_mixed() -> None:
+    inventory = sample.inventory(250)
+    assert len(inventory.guests) == 250
+    assert len({guest.subject for guest in inventory.guests}) == 250
+    assert len(inventory.hosts) == 3
+    assert {guest.host for guest in inventory.guests} == {host.subject for host in inventory.hosts}
+    states = {guest.state for guest in inventory.guests}
+    assert states == {GuestState.RUNNING, GuestState.STOPPED}
+    assert any(guest.pending for guest in inventory.guests)
+
+
+def test_judging_finds_something_and_gives_every_figure() -> None:
+    assert judging.judged(sample.inventory(100)).outcome.findings
+    figures = judging.measure(400)
+    assert [figure.met for figure in figures] == [True, None, None, None, True]
+
+
+def test_start_up_gives_both_ratios() -> None:
+    whats = [figure.what for figure in start_up.measure(rounds=1)]
+    assert whats == ["python -c pass", "unmask --version", "unmask --help"]
+
+
+def test_table_names_every_verdict() -> None:
+    figures = [
+        Figure("one", "1 s", "under 2 s", met=True),
+        Figure("two", "3 s", "under 2 s", met=False),
+        Figure("three", "no libvirtd", "faster"),
+        Figure("four", "5 MiB", ""),
+    ]
+    lines = table(figures).splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == ["met", "MISSED", "measured", "MiB"]

@@ -1,0 +1,68 @@
+"""Merged inventories: nothing is lost, and one subject means one thing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from support.documents import lab
+from support.inventories import random_inventory
+from unmask.engine.merge import merge
+from unmask.model.inventory import Inventory
+
+
+def test_one_inventory_stays_as_it_is() -> None:
+    assert merge([lab()]).inventory == lab()
+    assert merge([]).inventory == Inventory()
+
+
+def test_different_subjects_are_put_together_in_order() -> None:
+    whole = lab()
+    split = [
+        replace(whole, guests=whole.guests[5:], targets=("b",), gaps=()),
+        replace(whole, guests=whole.guests[:5], targets=("a",)),
+    ]
+    merged = merge(split)
+    assert merged.notes == ()
+    assert merged.inventory.guests == whole.guests
+    assert merged.inventory.hosts == whole.hosts
+    assert merged.inventory.targets == ("b", "a")
+    assert merged.inventory.gaps == whole.gaps
+
+
+def test_the_same_thing_seen_twice_appears_once() -> None:
+    merged = merge([lab(), replace(lab(), targets=("again",))])
+    assert merged.inventory == replace(lab(), targets=("lab", "again"))
+    assert merged.notes == ()
+
+
+def test_a_subject_with_two_meanings_stays_two() -> None:
+    first = lab()
+    changed = replace(first.guests[0], name="another")
+    second = replace(first, targets=("copy.tar",), guests=(changed, *first.guests[1:]))
+    merged = merge([first, second])
+    names = {guest.subject: guest.name for guest in merged.inventory.guests}
+    assert names["lab/100"] == "vpn-gateway"
+    assert names["copy.tar:lab/100"] == "another"
+    (note,) = merged.notes
+    assert note.startswith("copy.tar describes lab/100 differently from an earlier target")
+    hosts = {host.subject: host for host in merged.inventory.hosts}
+    clusters = {cluster.subject for cluster in merged.inventory.clusters}
+    for guest in merged.inventory.guests:
+        assert guest.host in hosts
+    assert {host.cluster for host in hosts.values() if host.cluster} <= clusters
+    assert hosts["copy.tar:pi"].cluster == ""
+    assert {gap.subject for gap in merged.inventory.gaps} == {"lab/two", "copy.tar:lab/two"}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_guest_is_lost_and_no_subject_is_used_twice(seed: int) -> None:
+    inventories = [
+        replace(random_inventory(seed + offset), targets=(f"target{offset}",)) for offset in (0, 1)
+    ]
+    merged = merge(inventories).inventory
+    for what in ("hosts", "guests", "clusters"):
+        subjects = [item.subject for item in getattr(merged, what)]
+        assert subjects == sorted(set(subjects))
+        assert len(subjects) == sum(len(getattr(item, what)) for item in inventories)

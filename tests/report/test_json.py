@@ -1,0 +1,125 @@
+"""The JSON report keeps to its schema and says everything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import jsonschema
+import pytest
+
+from support import golden
+from support.documents import HOSTILE, document, lab
+from support.inventories import random_inventory
+from unmask.model.finding import Outcome
+from unmask.model.inventory import Inventory
+from unmask.report import json as report
+
+SCHEMA: dict[str, Any] = json.loads((golden.ROOT / "docs/audit.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(
+    SCHEMA, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+)
+
+
+def rendered(**arguments: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(report.render(document(**arguments), 80))
+    return value
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_report_is_as_expected() -> None:
+    golden.check("report/lab.audit.json", report.render(document(), 80))
+
+
+def test_the_report_keeps_to_the_schema() -> None:
+    VALIDATOR.validate(rendered())
+    VALIDATOR.validate(rendered(outcome=Outcome(), inventory=Inventory()))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_inventory_keeps_to_the_schema(seed: int) -> None:
+    VALIDATOR.validate(rendered(outcome=Outcome(), inventory=random_inventory(seed)))
+
+
+def test_the_schema_refuses_what_is_wrong() -> None:
+    value = rendered()
+    value["guests"][0]["cpu"]["features"]["aes"] = "maybe"
+    value["findings"][0]["severity"] = "awful"
+    del value["gaps"]
+    assert len(list(VALIDATOR.iter_errors(value))) == 3
+
+
+def test_every_key_is_described() -> None:
+    assert list(undescribed(rendered(), SCHEMA, "")) == []
+
+
+def undescribed(value: Any, schema: dict[str, Any], place: str) -> Iterator[str]:
+    """Yield the places of keys that the schema does not name."""
+    for choice in schema.get("anyOf", ()):
+        if choice.get("type") != "null" and value is not None:
+            schema = choice
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]]
+    if isinstance(value, list):
+        for item in value:
+            yield from undescribed(item, schema["items"], f"{place}[]")
+    elif isinstance(value, dict):
+        named, others = schema.get("properties", {}), schema.get("additionalProperties")
+        for key, item in value.items():
+            if key in named or others:
+                yield from undescribed(item, named.get(key, others), f"{place}.{key}")
+            else:
+                yield f"{place}.{key}"
+
+
+def test_top_level_keys_come_in_their_order() -> None:
+    assert list(rendered()) == [
+        "schema", "run", "clusters", "hosts", "guests", "findings", "accepted", "skips", "gaps",
+    ]  # fmt: skip
+
+
+def test_a_guest_says_what_is_configured_and_what_it_sees() -> None:
+    guests = {guest["subject"]: guest for guest in rendered()["guests"]}
+    gateway, nas = guests["lab/100"]["cpu"], guests["lab/101"]["cpu"]
+    assert gateway["configured"] == "kvm64"  # nothing is written: the default's name
+    assert gateway["origin"] == "default"
+    assert gateway["effective"] == "kvm64"
+    assert gateway["features"]["aes"] == "hidden"
+    assert gateway["level"] == "x86-64-v1"
+    assert gateway["pending"] == "host"
+    assert gateway["after_restart"]["features"]["aes"] == "shown"
+    assert gateway["after_restart"]["level"] == "x86-64-v3"
+    assert nas["configured"] == "x86-64-v2-AES"
+    assert (nas["features"]["aes"], nas["features"]["pclmulqdq"]) == ("shown", "hidden")
+    assert nas["pending"] is None
+    assert nas["after_restart"] is None
+    assert guests["lab/104"]["cpu"]["features"]["aes"] == "host"
+    assert guests["lab/105"]["cpu"]["origin"] == "args"
+    assert guests["lab/106"]["cpu"]["accelerator"] == "tcg"
+    assert guests["pi/dns"]["cpu"]["level"] is None
+    assert guests["pi/dns"]["cpu"]["features"]["pmull"] == "shown"
+
+
+def test_a_host_that_could_not_be_read_says_why() -> None:
+    two = rendered()["hosts"][1]["cpu"]
+    assert two["flags"] is None
+    assert two["reason"] == "no nodes/two/cpuinfo in this copy"
+    assert two["needs"] == "the file nodes/two/cpuinfo"
+
+
+def test_hostile_names_are_whole_and_escaped() -> None:
+    inventory = lab()
+    guest = replace(inventory.guests[0], name=HOSTILE)
+    text = report.render(document(inventory=replace(inventory, guests=(guest,))), 80)
+    assert text.isascii()
+    assert "\x1b" not in text
+    assert json.loads(text)["guests"][0]["name"] == HOSTILE
+
+
+def test_the_same_document_gives_the_same_text() -> None:
+    assert report.render(document(), 80) == report.render(document(), 0)

@@ -1,0 +1,148 @@
+"""The table fits, says everything, and says it safely."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from support import golden
+from support.documents import HOSTILE, document, finding, lab
+from unmask.model.finding import Outcome, Problem, Severity
+from unmask.model.inventory import Inventory
+from unmask.report.table import FORMAT, render, render_coloured
+
+ESCAPE = re.compile("\x1b\\[[0-9;]*m")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_page_is_as_expected(width: int) -> None:
+    golden.check(f"report/lab-{width}.txt", render(document(), width))
+
+
+@pytest.mark.parametrize("width", [80, 90, 100, 120, 200])
+def test_no_line_but_a_command_is_wider_than_the_terminal(width: int) -> None:
+    for line in render(document(), width).splitlines():
+        assert len(line) <= width or line.lstrip().startswith("command"), line
+
+
+def test_unlimited_width_neither_shortens_nor_leaves_out() -> None:
+    text = render(document(), 0)
+    assert "105 legacy-with-a-name-that-does-not-end" in text
+    assert "..." not in text
+    assert text.splitlines()[0].split() == [
+        "GUEST", "NODE", "STATE", "CONFIGURED", "EFFECTIVE", "AES", "CLMUL", "LEVEL", "WORST",
+        "FINDING",
+    ]  # fmt: skip
+
+
+def row(text: str, name: str) -> list[str]:
+    line = next(line for line in text.splitlines() if name in line)
+    return re.split(r"  +", line.strip())
+
+
+def test_each_guest_says_what_it_sees() -> None:
+    text = render(document(), 0)
+    assert row(text, "101 nas")[5:] == ["yes", "no", "v2", "medium TST001"]
+    assert row(text, "104 router")[5:8] == ["host", "host", "?"]
+    assert row(text, "dns")[5:8] == ["yes", "yes", "n/a"]
+    assert row(text, "900 debian")[2] == "template"
+    assert row(text, "200 ct-proxy")[2] == "ct running"
+
+
+def test_a_pending_change_shows_both_states() -> None:
+    cells = row(render(document(), 0), "100 vpn-gateway")
+    assert cells[3:7] == ["kvm64* > host", "kvm64 > host", "no > yes", "no > yes"]
+    assert "b after a stop and start" in render(document(), 0)
+
+
+def test_the_worst_finding_comes_first_wherever_it_is_in_the_list() -> None:
+    mild = finding("TST001", "lab/100", "vpn", Problem(Severity.LOW, "mild"))
+    bad = finding("TST009", "lab/100", "vpn", Problem(Severity.CRITICAL, "bad"))
+    text = render(document(Outcome((mild, bad))), 0)
+    assert row(text, "100 vpn-gateway")[-1] == "critical TST009 +1"
+    assert text.index("CRITICAL TST009") < text.index("LOW TST001")
+
+
+def test_marks_stay_when_the_state_has_no_room() -> None:
+    text = render(document(), 80)
+    assert "STATE" not in text.splitlines()[0]
+    assert "(t) 900" in text
+    assert "(ct) 200" in text
+    assert "(t) a template" in text
+
+
+def test_what_is_the_same_for_all_is_said_once() -> None:
+    inventory = lab()
+    guests = tuple(guest for guest in inventory.guests if guest.host == "lab/one")[:3]
+    text = render(document(Outcome(), replace(inventory, guests=guests)), 80)
+    assert "NODE" not in text.splitlines()[0]
+    assert "node: one" in text
+
+
+def test_evidence_and_remedies_that_are_shared_are_printed_once() -> None:
+    text = render(document(), 0)
+    assert text.count("This fact is about both guests.") == 1
+    assert text.count("Only this guest has this fact.") == 1
+    assert text.count("remedy: Choose a model") == 1
+    assert text.index("command: qm set 100") < text.index("command: qm set 101")
+    assert "lab/100 vpn-gateway, lab/102 db, " in text
+
+
+def test_different_remedies_name_their_subjects() -> None:
+    one = finding("TST001", "lab/100", "vpn", Problem(Severity.LOW, "a", remedy="Do this."))
+    other = finding("TST001", "lab/101", "nas", Problem(Severity.LOW, "a", remedy="Do that."))
+    text = render(document(Outcome((one, other))), 0)
+    assert "remedy (lab/100): Do this." in text
+    assert "remedy (lab/101): Do that." in text
+
+
+def test_what_is_not_known_is_listed_with_what_would_help() -> None:
+    text = render(document(), 0)
+    assert "the host's flags are not known (needs the file cpuinfo): TST003, TST004 for" in text
+    assert "107.conf is not UTF-8 text (needs a readable file)" in text
+    assert "lab/105: the model Nonesuch is not known" in text
+    assert "line 7" not in text  # a rule says that
+    assert "TST002 lab/106: a toy (until 2027-01-31)" in text
+    assert text.rstrip().endswith(
+        "10 guests on 3 hosts; findings: 1 high, 1 medium, 3 info; 1 accepted; 1 not read; "
+        "4 not checked."
+    )
+
+
+def test_nothing_from_outside_reaches_the_terminal_unwashed() -> None:
+    inventory = lab()
+    spec = replace(inventory.guests[0].configured, label=HOSTILE, written=HOSTILE)
+    guest = replace(
+        inventory.guests[0], name=HOSTILE, ident=HOSTILE, subject=HOSTILE, configured=spec
+    )
+    host = replace(inventory.hosts[0], name=HOSTILE)
+    gap = replace(inventory.gaps[0], subject=HOSTILE, reason=HOSTILE, needs=HOSTILE)
+    hostile = replace(inventory, guests=(guest,), hosts=(host,), gaps=(gap,))
+    problem = Problem(Severity.HIGH, HOSTILE, (HOSTILE,), HOSTILE, HOSTILE)
+    outcome = Outcome((finding("TST001", HOSTILE, HOSTILE, problem),))
+    for text in (render(document(outcome, hostile), 80), render(document(outcome, hostile), 0)):
+        assert "red" in text
+        assert all(char.isprintable() or char == "\n" for char in text)
+        assert "owned" not in text
+    coloured = render_coloured(document(outcome, hostile), 80)
+    assert "owned" not in coloured
+    assert all(char.isprintable() or char == "\n" for char in ESCAPE.sub("", coloured))
+
+
+@pytest.mark.parametrize("width", [0, 80, 120])
+def test_colours_change_nothing_but_colour(width: int) -> None:
+    coloured = render_coloured(document(), width)
+    assert ESCAPE.sub("", coloured) == render(document(), width)
+    assert "\x1b[31mno > yes\x1b[0m" in coloured
+    assert coloured.count("\x1b[") == 2 * coloured.count("\x1b[0m")
+
+
+def test_an_empty_inventory_is_reported_as_such() -> None:
+    assert render(document(Outcome(), Inventory()), 80) == "0 guests on 0 hosts; no findings.\n"
+
+
+def test_the_format_can_be_chosen_by_name() -> None:
+    assert FORMAT.name == "table"
+    assert FORMAT.coloured is render_coloured

@@ -1,0 +1,69 @@
+"""Nothing from outside can move the cursor, reorder text or flood the terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from unmask.report._text import LISTED, clean, listed, shorten, wrap
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("plain", "plain"),
+        ("caf\u00e9 \u6771\u4eac", "caf\u00e9 \u6771\u4eac"),
+        ("\x1b]0;title\x07web", "web"),
+        ("\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b[2J\x1b[1;1Hweb\x1b[0m", "web"),
+        ("\x9b31mweb", "web"),
+        ("\x9d0;title\x9cweb", "web"),
+        ("\x1bPq#0\x1b\\web", "web"),
+        ("\x1bcweb", "web"),
+        ("web\x1b", "web"),
+        ("\x1b]0;never ends", ""),
+        ("a\x00b\x08c\x7fd", "abcd"),
+        ("a\nb\r\nc\td", "a b c d"),
+        ("  a   b  ", "a b"),
+        ("live\u202egnp.exe", "livegnp.exe"),
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("lone \ud800 surrogate", "lone ? surrogate"),
+        ("a\u2028b", "ab"),
+        ("", ""),
+    ],
+)
+def test_only_printable_text_is_left(text: str, printed: str) -> None:
+    assert clean(text) == printed
+
+
+def test_no_character_at_all_escapes() -> None:
+    every = "".join(map(chr, range(0x3000)))
+    for char in clean(every, len(every)):
+        assert unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def test_length_is_bounded_whatever_is_in_it() -> None:
+    assert clean("a" * 10_000_000, 20) == "a" * 17 + "..."
+    assert len(clean("\x1b[31m" * 1_000_000, 20)) <= 20
+    assert clean("x" * 20, 20) == "x" * 20
+
+
+def test_shortening_leaves_room_for_the_dots() -> None:
+    assert shorten("abcdefgh", 8) == "abcdefgh"
+    assert shorten("abcdefghi", 8) == "abcde..."
+
+
+def test_wrapping_keeps_the_width_and_the_indent() -> None:
+    lines = wrap("word " * 40, 40, "  - ")
+    assert all(len(line) <= 40 for line in lines)
+    assert lines[0].startswith("  - word")
+    assert all(line.startswith("    word") for line in lines[1:])
+    assert wrap("word " * 40, 0, "  - ") == ["  - " + "word " * 39 + "word"]
+    assert wrap("", 40, "x: ") == ["x:"]
+
+
+def test_a_long_list_is_counted() -> None:
+    names = [f"guest{number}" for number in range(LISTED + 3)]
+    assert listed(names).endswith(f"guest{LISTED - 1} and 3 more")
+    assert listed(names[:2]) == "guest0, guest1"

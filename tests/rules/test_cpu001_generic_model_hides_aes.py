@@ -1,0 +1,59 @@
+"""CPU001 against its fixtures, and its advice where many models would do."""
+
+from __future__ import annotations
+
+import pytest
+
+from support import rule_case
+from support.rule_case import RuleCase
+from unmask.engine.cases import guest_cases
+from unmask.engine.run import judge
+from unmask.rules.cpu001_generic_model_hides_aes import RULE
+
+
+@pytest.mark.parametrize("case", rule_case.cases(RULE.code), ids=lambda case: case.name)
+def test_it_says_what_its_fixtures_expect(case: RuleCase) -> None:
+    rule_case.hold(RULE, case)
+
+
+def outcome(**changes: object) -> tuple[str, str]:
+    """Return remedy and command for one guest."""
+    hosts = changes.pop("hosts", {"lab/one": "broadwell"})
+    inventory = rule_case.inventory(hosts, [changes])  # type: ignore[arg-type]
+    (finding,) = judge(inventory, [RULE]).findings
+    return finding.problem.remedy, finding.problem.command
+
+
+def test_a_suggested_model_really_shows_both_on_every_node() -> None:
+    hosts = {"lab/one": "cascadelake", "lab/two": "broadwell"}
+    _, command = outcome(hosts=hosts, cpu="x86-64-v2")
+    inventory = rule_case.inventory(hosts, [{"cpu": command.split()[-1]}])
+    (case,) = guest_cases(inventory)
+    assert case.view.shows("aes", "pclmulqdq")
+    assert case.view.starts
+    assert judge(inventory, [RULE]).findings == ()
+
+
+def test_a_guest_identifier_cannot_smuggle_a_command() -> None:
+    _, command = outcome(platform="libvirt", subject="lab/x; reboot")
+    assert command == "virsh edit 'x; reboot'"
+
+
+def test_one_finding_a_guest_and_none_twice() -> None:
+    guests = [{"subject": f"lab/{number}"} for number in range(5)]
+    found = judge(rule_case.inventory({"lab/one": "broadwell"}, guests), [RULE]).findings
+    assert [finding.subject for finding in found] == [f"lab/{number}" for number in range(5)]
+
+
+def test_a_running_guest_is_certain_and_a_stopped_one_firm() -> None:
+    for state, confidence in (("running", "certain"), ("paused", "certain"), ("stopped", "firm")):
+        inventory = rule_case.inventory({"lab/one": "broadwell"}, [{"state": state}])
+        (finding,) = judge(inventory, [RULE]).findings
+        assert finding.problem.confidence == confidence
+
+
+def test_windows_is_never_sent_to_host() -> None:
+    for hosts in ({"lab/one": "broadwell", "lab/two": "rome"}, {"lab/one": "rome"}):
+        remedy, command = outcome(hosts=hosts, os="win11")
+        assert "or host where" not in remedy
+        assert "--cpu host" not in command
