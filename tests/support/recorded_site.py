@@ -155,7 +155,7 @@ def _commands() -> list[dict[str, Any]]:
     """Return what the guest's programs said; `cat` needs no table."""
     found = []
     for number in (538, 544, 547, 552, 555, 558, 571):
-        ended = next(
+        ended: dict[str, Any] = next(
             (
                 recordings()[later].json["data"]
                 for later in (number + 2, number + 1)

@@ -19,7 +19,7 @@ PLAIN = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != ":" and 
 """Characters that a description keeps; the others are percent-encoded."""
 
 NOT_WRITTEN = ("description", "digest")
-NUMBERS = conf.BOOLEAN | conf.INTEGER | {"snaptime"}
+NUMBERS = frozenset(conf.BOOLEAN + conf.INTEGER)
 
 Values = dict[str, str]
 

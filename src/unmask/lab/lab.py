@@ -9,7 +9,6 @@ that goes when the lab ends.
 
 from __future__ import annotations
 
-import json
 import tempfile
 import threading
 from collections import Counter
@@ -18,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from unmask.lab import faults, guest_agent, guest_cpu, membership
+from unmask.lab import faults, guest_agent, guest_cpu, handout, membership
 from unmask.lab.api import Api
 from unmask.lab.certificates import Certificates, make
 from unmask.lab.cluster import Cluster
@@ -86,7 +85,7 @@ class Lab:
         except OSError:
             self._folder.cleanup()
             raise
-        self._write_secrets()
+        handout.write(self.folder, self.address, self.tokens)
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), daemon=True
         )
@@ -156,7 +155,7 @@ class Lab:
     @property
     def config_file(self) -> Path:
         """Return a configuration of unmask with this lab as target `lab`."""
-        return self.folder / "unmask.toml"
+        return self.folder / handout.CONFIG
 
     def header(self, name: str) -> dict[str, str]:
         """Return the header with which a token logs in."""
@@ -196,6 +195,18 @@ class Lab:
         """Return every change of the cluster since it started, a sentence each."""
         return tuple(self.cluster.written)
 
+    def described(self) -> Mapping[str, object]:
+        """Return what `unmask lab --ready-file` writes."""
+        return {
+            "url": self.url,
+            "ca": str(self.ca_file),
+            "fingerprint": self.fingerprint,
+            "tokens": dict(self.tokens),
+            "passwords": dict(self.passwords),
+            "config": str(self.config_file),
+            "version": self.cluster.edition.version,
+        }
+
     def tree(self) -> Mapping[str, str]:
         """Return the files of /etc/pve as they are now."""
         with self.cluster.lock:
@@ -207,42 +218,6 @@ class Lab:
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
-
-    def described(self) -> Mapping[str, object]:
-        """Return what a ready file says."""
-        return {
-            "url": self.url,
-            "ca": str(self.ca_file),
-            "fingerprint": self.fingerprint,
-            "tokens": dict(self.tokens),
-            "passwords": dict(self.passwords),
-            "config": str(self.config_file),
-            "version": self.cluster.edition.version,
-        }
-
-    def write_ready_file(self, path: Path) -> None:
-        """Write `described` as JSON, readable by its owner only and all at once."""
-        unfinished = path.with_name(f".{path.name}.unfinished")
-        unfinished.touch(mode=0o600)
-        unfinished.write_text(json.dumps(self.described(), indent=2) + "\n", encoding="utf-8")
-        unfinished.replace(path)
-
-    def _write_secrets(self) -> None:
-        """Write the configuration of unmask and the secret that it refers to."""
-        if "audit" not in self.site.logins:
-            return
-        token, _, secret = self.tokens["audit"].partition("=")
-        secret_file = self.folder / "audit.secret"
-        secret_file.touch(mode=0o600)
-        secret_file.write_text(secret + "\n", encoding="utf-8")
-        self.config_file.write_text(
-            "[targets.lab]\n"
-            f'url = "pve://{self.address}"\n'
-            f'ca = "{self.ca_file}"\n'
-            f'token = "{token}"\n'
-            f'secret-file = "{secret_file}"\n',
-            encoding="utf-8",
-        )
 
 
 def _cluster(site: Site, edition: Edition, pace: float) -> Cluster:
