@@ -15,8 +15,9 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cpu", "connect"}),
     frozenset({"dialects"}),
     frozenset({"rules"}),
-    frozenset({"config", "sources", "engine", "report"}),
+    frozenset({"config", "sources", "engine", "report", "lab"}),
     frozenset({"cli"}),
+    frozenset({"__main__"}),
 )
 """From the bottom up; a package imports from lines below its own only, and from itself."""
 

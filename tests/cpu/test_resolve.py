@@ -109,7 +109,7 @@ def test_host_shows_the_host() -> None:
     assert seen.hides("avx512f")
     assert seen.state("monitor") is State.UNKNOWN
     assert seen.label == "host"
-    assert seen.level == 3
+    assert (seen.level, seen.level_certain) == (3, True)
 
 
 def test_host_on_a_host_without_aes_shows_none() -> None:

@@ -78,7 +78,9 @@ def test_accepted_findings_are_left_out_of_the_worst() -> None:
         (HALF, None, False, 0),
         (HALF, None, True, 3),
         (UNREAD, None, False, 3),
-        (replace(one("kvm64"), gaps=UNREAD.gaps), Severity.LOW, True, 1),
+        (replace(one("kvm64"), gaps=UNREAD.gaps), Severity.LOW, False, 3),
+        (replace(one("kvm64"), gaps=HALF.gaps), Severity.LOW, False, 1),
+        (replace(one("kvm64"), gaps=HALF.gaps), Severity.LOW, True, 3),
     ],
 )
 def test_exit_code(

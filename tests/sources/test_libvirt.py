@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,6 +141,37 @@ def test_a_domain_that_cannot_be_parsed_is_a_gap(monkeypatch: pytest.MonkeyPatch
     assert any("the XML of domain test nests" in gap.reason for gap in found.gaps)
 
 
+IN_ITS_OWN_PROCESS = """
+import sys
+from unmask.connect.libvirt import within
+from unmask.dialects import saved
+from unmask.model.source import CollectOptions
+from unmask.sources.libvirt import SOURCE
+
+uri, document = sys.argv[1:]
+options = CollectOptions(timeout=120)
+within(uri, options, lambda connection: connection._handle.defineXML(document) and None)
+print(saved.dump(SOURCE.collect(uri, options)))
+"""
+"""The embedded driver takes one directory for the whole life of a process."""
+
+
+@pytest.mark.peer
+@pytest.mark.usefixtures("libvirt")
+def test_the_embedded_driver(tmp_path: Path) -> None:
+    peers.program("qemu-system-x86_64")
+    uri = f"qemu:///embed?root={tmp_path}"
+    argv = [sys.executable, "-c", IN_ITS_OWN_PROCESS, uri, document("inside", WESTMERE)]
+    found = saved.load(peers.run(argv, timeout=180).stdout)
+    assert isinstance(found.hosts[0].cpu, Known)
+    assert found.hosts[0].cpu.value.complete, "this machine's own list"
+    assert found.hosts[0].offers
+    (guest,) = found.guests
+    assert (guest.name, guest.configured.label, guest.state) == (
+        "inside", "Westmere", GuestState.STOPPED,
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def daemon(libvirtd: Libvirtd) -> Iterator[Libvirtd]:
     libvirtd.define(
@@ -234,7 +266,7 @@ def test_an_emulator_that_libvirt_does_not_list_is_never_asked_about(
     name = PREFIX + "own-emulator"
     own = "<devices><emulator>/usr/bin/env</emulator></devices>"
     root = xml.parse(document(name).replace("</domain>", own + "</domain>"), "it")
-    key = source._key(root, "x86_64")
+    key = source._key(root)
     assert key is not None
     assert key.emulator == "/usr/bin/env"
     asked = []
@@ -244,7 +276,7 @@ def test_an_emulator_that_libvirt_does_not_list_is_never_asked_about(
         asked.append(wanted.emulator)
         return answer(connection, wanted)
 
-    monkeypatch.setattr(source, "_key", lambda _root, _arch: key)
+    monkeypatch.setattr(source, "_key", lambda _root: key)
     monkeypatch.setattr(Connection, "domain_capabilities", noted)
     inventory = collect(daemon.uri)
     assert asked == [""]

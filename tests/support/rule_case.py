@@ -34,6 +34,7 @@ from unmask.model.reading import Known, Missing, Reading
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "fixtures" / "rules"
 KINDS = ("fires", "silent", "unknown")
+EXPECTED = frozenset(["subject", "severity", "flags", "words", "never", "command", "confidence"])
 MODES = {"host": Mode.HOST, "max": Mode.MAXIMUM, "host-model": Mode.HOST_MODEL}
 
 
@@ -200,7 +201,7 @@ def hold(rule: Rule, case: RuleCase) -> Outcome:
 
 def _hold_finding(finding: Finding, entry: Mapping[str, Any]) -> None:
     problem = finding.problem
-    assert not set(entry) - {"subject", "severity", "flags", "words", "never", "command"}, entry
+    assert not set(entry) - EXPECTED, entry
     assert list(problem.flags) == entry.get("flags", "").split(), problem
     assert problem.evidence
     assert problem.remedy
@@ -209,5 +210,7 @@ def _hold_finding(finding: Finding, entry: Mapping[str, Any]) -> None:
         assert word in text, (word, text)
     for word in entry.get("never", ()):
         assert word not in f"{text} | {problem.command}", (word, text)
+    if "confidence" in entry:
+        assert problem.confidence == entry["confidence"]
     if "command" in entry:
         assert problem.command == entry["command"]

@@ -43,8 +43,8 @@ class FailOn(StrEnum):
 TARGETS = typer.Argument(
     metavar="TARGET",
     help="pve://HOST, a libvirt URI, a directory or tar of /etc/pve, a directory of domain XML, a "
-    "saved inventory, or the name of a configured target. Without one: the configured targets, else "
-    "the hypervisor that this machine is.",
+    "saved inventory, or the name of a configured target. Without one: the configured targets, "
+    "else the hypervisor that this machine is.",
     show_default=False,
 )
 FORMAT = typer.Option(

@@ -206,7 +206,10 @@ def within(uri: str, options: CollectOptions, job: Callable[[Connection], T]) ->
         TargetError: libvirt cannot be reached, or does not answer within the time allowed.
     """
     client = _load()
-    late = TargetError(f"{uri}: libvirt did not answer within {options.timeout:g} s")
+    late = TargetError(
+        f"{uri}: libvirt did not answer within {options.timeout:g} s; see whether its daemon "
+        "hangs, or allow more time"
+    )
     return threads.within(options.timeout, lambda: _run(client, uri, options, job), late)
 
 

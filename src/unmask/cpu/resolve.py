@@ -6,6 +6,7 @@ libvirt's CPU map, which differs (it has no PCLMULQDQ in Westmere, for one).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from unmask.cpu import catalogue, levels
@@ -71,12 +72,7 @@ def _draft(spec: CpuSpec, where: Setting) -> Draft:
 
 def _view(spec: CpuSpec, where: Setting, draft: Draft) -> FeatureView:
     states = dict.fromkeys(draft.shown, State.SHOWN) | dict(draft.other)
-    sure = frozenset(flag for flag, state in states.items() if state is State.SHOWN)
-    open_ended = draft.rest is not State.HIDDEN or any(
-        state in (State.HOST, State.UNKNOWN) for _, state in draft.other
-    )
-    lowest = levels.level(sure) if where.x86 else None
-    level = None if open_ended and not lowest else lowest
+    level, certain = _level(states, draft.rest) if where.x86 else (None, False)
     return FeatureView(
         arch=where.arch,
         accelerator=where.accelerator,
@@ -86,11 +82,20 @@ def _view(spec: CpuSpec, where: Setting, draft: Draft) -> FeatureView:
         states=states,
         rest=draft.rest,
         level=level,
-        level_certain=level is not None and (level == 4 or not open_ended),
+        level_certain=certain,
         lost=draft.lost,
         starts=draft.starts,
         steps=spec.steps + draft.steps,
     )
+
+
+def _level(states: Mapping[str, State], rest: State) -> tuple[int | None, bool]:
+    """Return the level that is surely reached (None: none surely) and whether it is the highest."""
+    sure = [flag for flag, state in states.items() if state is State.SHOWN]
+    possible = [flag for flag, state in states.items() if state is not State.HIDDEN]
+    lowest = levels.level(sure)
+    highest = levels.level(possible) if rest is State.HIDDEN else max(levels.LEVELS)
+    return (lowest or None if lowest < highest else lowest), lowest == highest
 
 
 def _vendor(spec: CpuSpec, where: Setting, model: str) -> str:

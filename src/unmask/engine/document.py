@@ -49,14 +49,13 @@ def worst(outcome: Outcome) -> Severity | None:
 def exit_code(document: Document, fail_on: Severity | None, *, strict: bool = False) -> int:
     """Return what the process ends with.
 
-    1 where a finding is at or above `fail_on` (None: never); else 3 where a target could not be
-    read at all, or where `strict` is set and the run is not complete; else 0. Findings come first:
-    they are certain, whatever else could not be read, and the report names the rest.
+    3 where a target could not be read at all, or where `strict` is set and the run is not
+    complete; else 1 where a finding is at or above `fail_on` (None: never); else 0. What is
+    incomplete comes first: a caller who sees 1 may rely on having seen every finding.
     """
-    severity = worst(document.outcome)
-    if fail_on is not None and severity is not None and severity >= fail_on:
-        return 1
     unread = {gap.subject for gap in document.inventory.gaps}
     if unread.intersection(document.run.targets) or (strict and not document.run.complete):
         return 3
-    return 0
+    severity = worst(document.outcome)
+    failed = fail_on is not None and severity is not None and severity >= fail_on
+    return 1 if failed else 0

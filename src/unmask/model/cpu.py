@@ -118,6 +118,14 @@ class CpuSpec:
     steps: tuple[str, ...] = ()
     """How the configuration led here, one sentence a step."""
 
+    @property
+    def brief(self) -> str:
+        """Return the configuration in its own words where they are one line, else its label.
+
+        Proxmox's "kvm64,flags=+aes" comes back as it is, libvirt's XML as its mode or model.
+        """
+        return self.label if not self.written or self.written.startswith("<") else self.written
+
     def remarked(self, kind: RemarkKind) -> tuple[Remark, ...]:
         """Return the remarks of one kind."""
         return tuple(remark for remark in self.remarks if remark.kind is kind)

@@ -49,7 +49,7 @@ def configured(case: GuestCase) -> str:
 
 
 def _spec(spec: CpuSpec) -> str:
-    label = clean(spec.label, NAME) or "?"
+    label = clean(spec.brief, NAME) or "?"
     defaulted = spec.origin is Origin.DEFAULT and spec.mode is not Mode.NONE
     return f"{label}{DEFAULT}" if defaulted else label
 

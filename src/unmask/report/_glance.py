@@ -24,7 +24,7 @@ HEADINGS = (
     "WORST FINDING",
 )
 LAYOUT = Layout(
-    shrinkable={"GUEST": 14, "EFFECTIVE": 12, "CONFIGURED": 12, "NODE": 6},
+    shrinkable={"GUEST": 14, "EFFECTIVE": 20, "CONFIGURED": 20, "NODE": 6},
     droppable=("STATE", "NODE", "LEVEL"),
 )
 MARKS = (("(t) ", "template", "a template"), ("(ct) ", "ct ", "a container"))

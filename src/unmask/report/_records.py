@@ -9,7 +9,7 @@ from typing import Any
 
 from unmask.cpu.features import reported
 from unmask.model.case import GuestCase
-from unmask.model.cpu import CpuSpec, FeatureView, HostCpu
+from unmask.model.cpu import FeatureView, HostCpu
 from unmask.model.finding import Accepted, Finding, Skip
 from unmask.model.inventory import Cluster, Gap, Host
 from unmask.model.reading import Known, Reading
@@ -83,11 +83,12 @@ def _guest_cpu(case: GuestCase) -> dict[str, Any]:
     if case.pending and item.pending:
         later = {"origin": str(item.pending.origin), **_view(case.pending)}
     return {
-        "configured": _written(item.configured),
+        "configured": item.configured.brief,
+        "written": item.configured.written or None,
         "origin": str(spec.origin),
         "accelerator": str(view.accelerator),
         **_view(view),
-        "pending": _written(item.pending) if item.pending else None,
+        "pending": item.pending.brief if item.pending else None,
         "after_restart": later,
         "remarks": [
             {"kind": str(remark.kind), "text": remark.text}
@@ -95,11 +96,6 @@ def _guest_cpu(case: GuestCase) -> dict[str, Any]:
         ],
         "steps": [*spec.steps, *(step for step in view.steps if step not in spec.steps)],
     }
-
-
-def _written(spec: CpuSpec) -> str:
-    """Return the configuration's own words, or the default's name where it says nothing."""
-    return spec.written or spec.label
 
 
 def _view(view: FeatureView) -> dict[str, Any]:

@@ -62,5 +62,5 @@ def host(case: GuestCase) -> str:
 def cpu(case: GuestCase) -> str:
     """Return a sentence on where the guest's CPU comes from."""
     spec = case.guest.current
-    written = f" ({spec.written})" if spec.written and spec.written != spec.label else ""
+    written = f" ({spec.brief})" if spec.brief != spec.label else ""
     return f"The CPU in force is {case.view.label}{written}, {ORIGINS[spec.origin]}."

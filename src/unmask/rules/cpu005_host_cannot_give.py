@@ -46,7 +46,7 @@ from unmask.cpu import catalogue
 from unmask.cpu.features import listed
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
-from unmask.model.cpu import Accelerator, RemarkKind, State
+from unmask.model.cpu import RemarkKind, State
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
 from unmask.model.reading import Known
 from unmask.rules import _commands, _crypto, _peers, _scope, _words
@@ -71,7 +71,7 @@ def check(case: GuestCase) -> Iterator[Problem]:
     told = case.guest.current.remarked(RemarkKind.NO_START)
     if not texts and not told and not case.view.starts and not case.view.lost:
         yield _cannot_start(case)
-    if not case.view.x86 or case.view.accelerator is not Accelerator.KVM:
+    if not _scope.on_kvm_x86(case):
         return
     lost = case.view.lost - TSX
     if lost:
@@ -154,7 +154,7 @@ def _command(case: GuestCase, model: str) -> str:
 
 def _require_host(case: GuestCase) -> None:
     """Raise `UnreadError` where the guest asks for flags and the host's are not known."""
-    if case.view.accelerator is Accelerator.UNKNOWN or case.guest.current.exact:
+    if case.guest.current.exact:
         return
     known = isinstance(case.host, Known) and isinstance(case.host.value.cpu, Known)
     if known and case.host_cpu.complete:

@@ -131,7 +131,6 @@ def _spelled(host: HostCpu, item: Defence) -> str:
 
 def _problem(case: GuestCase, missing: list[str]) -> Problem:
     host = case.host_cpu
-    bugs = sorted(host.bugs & (SPECTRE | BYPASS | BUFFERS | {"cpu_meltdown"}))
     return Problem(
         severity=Severity.INFO if missing == ["pcid"] else Severity.LOW,
         message=_words.about(
@@ -139,17 +138,19 @@ def _problem(case: GuestCase, missing: list[str]) -> Problem:
             f"{case.view.label} does not show {_words.flags(missing)}, which "
             f"{_words.host(case)} could give",
         ),
-        evidence=(
-            _words.cpu(case),
-            f"The host's vendor is {host.vendor}.",
-            f"Its kernel lists the bugs {_words.listed(bugs)}."
-            if bugs
-            else "Its bugs are not known: judged by its flags.",
-        ),
+        evidence=(_judged_by(host),),
         remedy=_remedy(case, missing),
         command=_commands.add_flags(case, missing),
         flags=tuple(sorted(missing)),
     )
+
+
+def _judged_by(host: HostCpu) -> str:
+    """Return a sentence on the facts about the host that decided."""
+    bugs = sorted(host.bugs & (SPECTRE | BYPASS | BUFFERS | {"cpu_meltdown"}))
+    if bugs:
+        return f"The host is {host.vendor}, and its kernel lists the bugs {_words.listed(bugs)}."
+    return f"The host is {host.vendor}; its bugs are not known, so its flags decide."
 
 
 def _remedy(case: GuestCase, missing: list[str]) -> str:

@@ -58,7 +58,8 @@ def inventory(files: Mapping[str, bytes], name: str, target: str, gaps: Iterable
     """
     found = list(gaps)
     folders = _folders(files, target, found)
-    hosts, guests = [], []
+    hosts: list[Host] = []
+    guests: list[Guest] = []
     for path, folder in sorted(folders.items()):
         subject = name if path == "." else f"{name}/{path}"
         host = _host(folder, subject, found)

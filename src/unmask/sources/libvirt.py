@@ -143,7 +143,7 @@ def _offers(
     gaps: list[Gap],
 ) -> list[DomainCapabilities]:
     """Ask once for every emulator, machine and type that domains use, and for the default."""
-    keys = sorted({key for item in texts if (key := _key(item.main, physical.arch)) is not None})
+    keys = sorted({key for item in texts if (key := _key(item.main)) is not None})
     if len(keys) > MOST_OFFERS:
         reason = f"domain capabilities were asked for {MOST_OFFERS} of {len(keys)} kinds of guest"
         gaps.append(Gap(name, reason))
@@ -171,7 +171,7 @@ def _words(key: OfferKey) -> str:
     return " ".join(word for word in (key.kind, key.arch, key.machine, key.emulator) if word)
 
 
-def _key(root: Element | None, host_arch: str) -> OfferKey | None:
+def _key(root: Element | None) -> OfferKey | None:
     kind = root.get("type", "") if root is not None else ""
     if root is None or kind not in BY_QEMU:
         return None
@@ -179,7 +179,7 @@ def _key(root: Element | None, host_arch: str) -> OfferKey | None:
     emulator = xml.text_of(root, "devices/emulator")
     written = system.get("arch", "") if system is not None else ""
     machine = system.get("machine", "") if system is not None else ""
-    return OfferKey(kind, written or host_arch, machine, emulator)
+    return OfferKey(kind, written, machine, emulator)
 
 
 def _guests(
@@ -208,10 +208,10 @@ def _models(
     root: Element, host_arch: str, offers: Iterable[DomainCapabilities]
 ) -> frozenset[str] | None:
     """Return the model names of the capabilities that fit a domain; None where none do."""
-    key = _key(root, host_arch)
+    key = _key(root)
     if key is None:
         return None
-    arch, runner = architecture(key.arch), accelerator(key.kind)
+    arch, runner = architecture(key.arch, key.emulator, host_arch), accelerator(key.kind)
     fitting = [
         offer.models
         for offer in offers

@@ -67,6 +67,7 @@ def test_a_suspended_guest_resumes_with_its_old_cpu() -> None:
     assert found.state is GuestState.SUSPENDED
     assert found.configured.mode is Mode.HOST
     assert found.running is found.current
+    assert found.pending is found.configured
     assert (found.current.origin, found.current.model) == (Origin.LIVE, "kvm64")
 
 
@@ -80,6 +81,7 @@ def test_the_operators_name_is_kept_where_the_running_cpu_is_the_same() -> None:
     text = "qemu64,+aes,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+pni,+popcnt,+sse4.1,+sse4.2,+ssse3"
     found = read("cpu: x86-64-v2-AES", "lock: suspended", f"runningcpu: {text}")
     assert found.current.label == "x86-64-v2-AES"
+    assert found.pending is None
 
 
 def test_snapshots_with_memory_bring_their_own_cpu_back() -> None:

@@ -74,7 +74,7 @@ def _host_cpu(element: Element, arch: str) -> HostCpu | None:
         arch=arch,
         flags=(by_map or frozenset()).union(*listed) - {"", "hypervisor"},
         vendor=VENDORS.get(vendor, vendor),
-        model_name=f"{model} (libvirt's best fit)" if x86 and model else model,
+        model_name=f"like {model}" if x86 and model else model,
         family=family,
         model=number,
         stepping=stepping,

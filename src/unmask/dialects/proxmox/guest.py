@@ -69,7 +69,7 @@ def build(config: GuestConfig, vmid: str, place: Place, location: str = "") -> G
         accelerator=accelerator(values, place),
         configured=configured,
         running=running,
-        pending=_pending(config, place, configured),
+        pending=_pending(config, place, configured) or _cold(running, configured),
         pending_accelerator=_pending_accelerator(config, place),
         template=values.get("template") == "1",
         os_declared=excerpt(without_comment(values.get("ostype", "")), 40),
@@ -129,6 +129,11 @@ def _pending(config: GuestConfig, place: Place, configured: CpuSpec) -> CpuSpec 
         said = f"A change of kvm or arch is pending: after a stop and start the guest is {how}."
         spec = replace(spec, remarks=(*spec.remarks, Remark(RemarkKind.NOTE, said)))
     return spec
+
+
+def _cold(running: CpuSpec | None, configured: CpuSpec) -> CpuSpec | None:
+    """Return what a suspended guest gets once it is stopped and started instead of resumed."""
+    return configured if running and not _alike(running, configured) else None
 
 
 def _next(config: GuestConfig) -> Mapping[str, str]:

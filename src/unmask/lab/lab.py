@@ -1,0 +1,262 @@
+"""The lab: a cluster behind an HTTPS server, for tests and for trying things out.
+
+    with Lab() as lab:
+        requests.get(f"{lab.url}/api2/json/nodes", headers=lab.header("audit"), verify=lab.ca_file)
+
+All state is in memory; certificates and the ready-made configuration lie in a temporary folder
+that goes when the lab ends.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from unmask.lab import faults, guest_agent, guest_cpu, handout, membership
+from unmask.lab.api import Api
+from unmask.lab.certificates import Certificates, make
+from unmask.lab.cluster import Cluster
+from unmask.lab.edition import Edition
+from unmask.lab.faults import Faults
+from unmask.lab.guest_agent import GuestAgent
+from unmask.lab.guest_row import processors
+from unmask.lab.server import Desk, LabServer, Seen
+from unmask.lab.sessions import Sessions
+from unmask.lab.site import Site, packaged
+from unmask.lab.tasks import Tasks
+
+PACE = 0.05
+"""Lab seconds per second that Proxmox would take: a refused login takes 0.15 s instead of 3."""
+
+
+class Lab:
+    """One lab; start it by entering its context."""
+
+    def __init__(
+        self,
+        site: Site | None = None,
+        version: str = "9.2",
+        *,
+        faults: Sequence[str] = (),
+        address: str = "127.0.0.1",
+        port: int = 0,
+        pace: float = PACE,
+    ) -> None:
+        """Prepare a lab.
+
+        Args:
+            site: What it starts with; None for the cluster that comes with the program.
+            version: Of Proxmox VE: "7.4", "8.4" or "9.2".
+            faults: As `unmask.lab.faults` writes them.
+            address: Where it listens.
+            port: 0 for a free one.
+            pace: Lab seconds per second that Proxmox takes for logins refused, tasks and so on;
+                1 is as slow as the real one, 0 does everything before it answers.
+
+        Raises:
+            UsageError: There is no such version or fault.
+        """
+        self.site = site or packaged()
+        self.cluster = _cluster(self.site, Edition(version), pace)
+        self.sessions = Sessions(dict(self.site.secrets), dict(self.site.passwords))
+        self.desk = Desk(Api(self.cluster, self.sessions), Faults(), pace)
+        self._listens = (address, port)
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._server: LabServer | None = None
+        self._thread: threading.Thread | None = None
+        self._certificates: Certificates | None = None
+        for written in faults:
+            self.set_fault(written)
+
+    def __enter__(self) -> Self:
+        """Serve."""
+        self._folder = tempfile.TemporaryDirectory(prefix="unmask-lab-")
+        names = ["localhost", "127.0.0.1", "::1", self._listens[0]]
+        names += [word for member in self.cluster.members for word in (member.name, member.address)]
+        self._certificates = make(Path(self._folder.name), list(dict.fromkeys(names)))
+        self.cluster.fingerprint = self._certificates.fingerprint
+        try:
+            self._server = LabServer(self._listens, self._certificates.context(), self.desk)
+        except OSError:
+            self._folder.cleanup()
+            raise
+        handout.write(self.folder, self.address, self.tokens)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End it and take its folder away."""
+        self.cluster.tasks.stop()
+        if self._server and self._thread:
+            self._server.shutdown()
+            self._thread.join()
+            self._server.server_close()
+        if self._folder:
+            self._folder.cleanup()
+
+    @property
+    def folder(self) -> Path:
+        """Return the temporary folder."""
+        if self._folder is None:
+            raise RuntimeError("the lab has not been started")
+        return Path(self._folder.name)
+
+    @property
+    def port(self) -> int:
+        """Return the port on which it listens."""
+        if self._server is None:
+            raise RuntimeError("the lab has not been started")
+        return int(self._server.server_address[1])
+
+    @property
+    def address(self) -> str:
+        """Return address and port, such as "127.0.0.1:8006"."""
+        return f"{self._listens[0]}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """Return where it is, such as "https://127.0.0.1:8006"."""
+        return f"https://{self.address}"
+
+    @property
+    def ca_file(self) -> Path:
+        """Return the certificate of the CA that clients should trust."""
+        return self.folder / "ca.pem"
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of the server's certificate, in pairs with colons."""
+        return self.cluster.fingerprint
+
+    @property
+    def tokens(self) -> Mapping[str, str]:
+        """Return the API tokens, "user@realm!id=secret", by what the lab calls them."""
+        secrets = self.sessions.secrets
+        return {name: f"{token}={secrets[token]}" for name, token in self.site.logins.items()}
+
+    @property
+    def passwords(self) -> Mapping[str, str]:
+        """Return the passwords, by user."""
+        return self.sessions.passwords
+
+    @property
+    def config_file(self) -> Path:
+        """Return a configuration of unmask with this lab as target `lab`."""
+        return self.folder / handout.CONFIG
+
+    def header(self, name: str) -> dict[str, str]:
+        """Return the header with which a token logs in."""
+        return {"Authorization": f"PVEAPIToken={self.tokens[name]}"}
+
+    def set_fault(self, written: str) -> None:
+        """Put a fault in force.
+
+        Raises:
+            UsageError: There is no such fault.
+        """
+        fault = faults.parse(written)
+        self.desk.faults.set(fault)
+        if fault.kind == "node-down":
+            self.cluster.offline = {self.cluster.members[int(fault.value) - 1].name}
+        if fault.kind == "no-quorum":
+            self.cluster.quorate = False
+
+    def clear_faults(self) -> None:
+        """Take all faults away."""
+        self.desk.faults.clear()
+        self.cluster.offline = set()
+        self.cluster.quorate = True
+        self.sessions.revoked = False
+
+    @property
+    def seen(self) -> Sequence[Seen]:
+        """Return the requests that were answered, in order."""
+        return tuple(self.desk.seen)
+
+    def counts(self) -> Counter[str]:
+        """Return how often each route was asked, by "METHOD template"."""
+        return Counter(f"{seen.method} {seen.route}" for seen in self.desk.seen)
+
+    @property
+    def written(self) -> Sequence[str]:
+        """Return every change of the cluster since it started, a sentence each."""
+        return tuple(self.cluster.written)
+
+    def described(self) -> Mapping[str, object]:
+        """Return what `unmask lab --ready-file` writes."""
+        return {
+            "url": self.url,
+            "ca": str(self.ca_file),
+            "fingerprint": self.fingerprint,
+            "tokens": dict(self.tokens),
+            "passwords": dict(self.passwords),
+            "config": str(self.config_file),
+            "version": self.cluster.edition.version,
+        }
+
+    def tree(self) -> Mapping[str, str]:
+        """Return the files of /etc/pve as they are now."""
+        with self.cluster.lock:
+            return dict(self.cluster.files)
+
+    def write_tree(self, folder: Path) -> None:
+        """Write the files of /etc/pve as they are now below `folder`."""
+        for path, text in self.tree().items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+
+
+def _cluster(site: Site, edition: Edition, pace: float) -> Cluster:
+    corosync = site.files.get("corosync.conf", "")
+    lock = threading.RLock()
+    cluster = Cluster(
+        edition=edition,
+        files=dict(site.files),
+        hosts=site.hosts,
+        members=membership.members(corosync),
+        name=membership.cluster_name(corosync),
+        tasks=Tasks(pace, lock),
+        lock=lock,
+        without_acpi=site.without_acpi,
+    )
+    containers = cluster.guests("lxc")
+    for vmid, table in site.agents.items():
+        cluster.agents[vmid] = _agent(cluster, vmid, guest_agent.parse(table, pace))
+    for vmid, node in cluster.guests().items():
+        if vmid in site.running:
+            cluster.began(vmid, cluster.guest(node, vmid).main)
+    for vmid in containers:
+        if vmid in site.running:
+            cluster.began(vmid, {})
+    cluster.written.clear()
+    return cluster
+
+
+def _agent(cluster: Cluster, vmid: int, agent: GuestAgent) -> GuestAgent:
+    """Let the guest's /proc/cpuinfo be what it sees of the node on which it runs."""
+
+    def cpuinfo() -> str:
+        node, process = cluster.guests()[vmid], cluster.process(vmid)
+        values = process.values if process else {}
+        host = cluster.hosts[node]
+        fields = {name: host.field(name) for name in ("vendor_id", "cpu family", "model name")}
+        found = guest_cpu.view(cluster, node, values)
+        return guest_cpu.proc_cpuinfo(found, fields, processors(values))
+
+    if "/proc/cpuinfo" not in agent.files:
+        agent.cpuinfo = cpuinfo
+    return agent
