@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from unmask.dialects.excerpt import excerpt
@@ -43,6 +43,7 @@ def machine(
     snapshots: Mapping[str, Row],
     place: Place,
     location: str,
+    needs: Callable[[str], str],
 ) -> Guest:
     """Return the virtual machine that these answers describe.
 
@@ -52,6 +53,7 @@ def machine(
         snapshots: Configurations of the snapshots with memory, by name.
         place: Where it runs; `models` are those whose definition could be read.
         location: Of its configuration, for people.
+        needs: Returns what it takes to read the definition of a custom model.
 
     Raises:
         InputError: A value in it is none that Proxmox VE would give.
@@ -69,7 +71,7 @@ def machine(
     state = _state(state, built, lock)
     remarks = built.remarks + ((Remark(RemarkKind.NOTE, WAITING),) if waiting else ())
     return replace(
-        _explained(built, missing, place),
+        _explained(built, missing, needs),
         state=state,
         running=built.running if state is GuestState.SUSPENDED else None,
         remarks=remarks,
@@ -132,14 +134,14 @@ def _state(state: GuestState, built: Guest, lock: str) -> GuestState:
     return GuestState.UNKNOWN if built.state is GuestState.SUSPENDED and not lock else state
 
 
-def _explained(built: Guest, missing: str, place: Place) -> Guest:
+def _explained(built: Guest, missing: str, needs: Callable[[str], str]) -> Guest:
     """Say what the API cannot tell about the guest's CPU."""
     if missing:
-        pending = _unresolved(built.pending, place) if built.pending else None
+        pending = _unresolved(built.pending, needs) if built.pending else None
         snapshots = tuple(
-            replace(item, cpu=_unresolved(item.cpu, place)) for item in built.snapshots
+            replace(item, cpu=_unresolved(item.cpu, needs)) for item in built.snapshots
         )
-        configured = _unresolved(built.configured, place)
+        configured = _unresolved(built.configured, needs)
         built = replace(built, configured=configured, pending=pending, snapshots=snapshots)
     if built.configured.written or built.configured.origin is not Origin.DEFAULT:
         return built
@@ -147,21 +149,18 @@ def _explained(built: Guest, missing: str, place: Place) -> Guest:
     return replace(built, configured=replace(built.configured, remarks=remarks))
 
 
-def _unresolved(spec: CpuSpec, place: Place) -> CpuSpec:
+def _unresolved(spec: CpuSpec, needs: Callable[[str], str]) -> CpuSpec:
     """Replace what would be said of a file that was not there: the server knows the model."""
     if not spec.remarked(RemarkKind.CUSTOM_MISSING):
         return spec
-    name = excerpt(custom_name(spec.written), 60)
-    said = f"The definition of the custom model {name} could not be read: {needed(name, place)}."
+    said = undefined(excerpt(custom_name(spec.written), 60), needs)
     kept = tuple(item for item in spec.remarks if item.kind is not RemarkKind.CUSTOM_MISSING)
     return replace(spec, remarks=(Remark(RemarkKind.UNRESOLVED, said), *kept))
 
 
-def needed(name: str, place: Place) -> str:
-    """Return what it takes to read the definition of a custom model."""
-    if place.version.split(".")[0] in ("7", "8"):
-        return f"Proxmox VE {place.version} has no API for it; pve+ssh:// reads the file"
-    return f"it needs Mapping.Audit on /mapping/cpu/{name}, and a Proxmox VE of May 2026 or newer"
+def undefined(name: str, needs: Callable[[str], str]) -> str:
+    """Return the sentence on a custom model whose definition could not be read."""
+    return f"The definition of the custom model {name} could not be read; it needs {needs(name)}."
 
 
 def unread(item: Listed, place: Place, why: str, location: str) -> Guest:

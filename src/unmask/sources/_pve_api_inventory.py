@@ -37,6 +37,12 @@ class _Draft:
         """Note what could not be read."""
         self.gaps.append(Gap(subject, f"{what}{missing.reason}", missing.needs))
 
+    def definition(self, name: str) -> str:
+        """Return what it takes to read the definition of a custom model."""
+        if isinstance(self.answers.models, Known):
+            return f"Mapping.Audit on /mapping/cpu/{name}"
+        return f"the file (pve+ssh://): Proxmox VE {self.answers.version} has no API for it"
+
 
 def inventory(answers: Answers, target: str, fallback: str) -> Inventory:
     """Return what the answers tell; `fallback` names a cluster that may not be asked its name."""
@@ -51,6 +57,7 @@ def inventory(answers: Answers, target: str, fallback: str) -> Inventory:
         )
         for item in answers.guests
     ]
+    _say_of_models(draft, guests)
     cluster = Cluster(draft.cluster, draft.cluster, Platform.PROXMOX, _described(draft))
     return Inventory(
         targets=(target,),
@@ -129,6 +136,19 @@ def _say_of_hosts(draft: _Draft, hosts: Mapping[str, Host]) -> None:
             draft.gap(host.subject, host.cpu)
 
 
+def _say_of_models(draft: _Draft, guests: list[Guest]) -> None:
+    """Name the custom models in use whose definition could not be read."""
+    specs = {
+        spec
+        for guest in guests
+        for spec in (guest.configured, guest.pending)
+        if spec and spec.origin is Origin.CUSTOM and spec.mode is Mode.UNKNOWN
+    }
+    for label in sorted({spec.label.removeprefix(CUSTOM) for spec in specs}):
+        reason = f"the definition of the custom model {excerpt(label)}, which guests have"
+        draft.gaps.append(Gap(draft.cluster, reason, draft.definition(excerpt(label))))
+
+
 def _place(host: Host, draft: _Draft) -> Place:
     cpu = host.cpu.value if isinstance(host.cpu, Known) else None
     return Place(
@@ -154,7 +174,9 @@ def _guest(item: Listed, host: Host, draft: _Draft) -> Guest:
     if isinstance(reading, Known):
         try:
             memory = _with_memory(item, place, draft)
-            return _pve_api_guest.machine(item, reading.value, memory, place, location)
+            return _pve_api_guest.machine(
+                item, reading.value, memory, place, location, draft.definition
+            )
         except InputError as error:
             reading = Missing(str(error))
     draft.gap(f"{draft.cluster}/{item.vmid}", reading)
@@ -205,7 +227,7 @@ def _described(draft: _Draft) -> tuple[tuple[str, CpuSpec], ...]:
     for row in names.value if isinstance(names, Known) else []:
         name = text(row.get("name", "")).removeprefix(CUSTOM)
         if number(row.get("custom")) == 1 and excerpt(name) not in found:
-            said = f"Its definition could not be read: {_pve_api_guest.needed(name, nowhere)}."
+            said = _pve_api_guest.undefined(excerpt(name), draft.definition)
             remark = Remark(RemarkKind.UNRESOLVED, said)
             label = CUSTOM + excerpt(name)
             found[excerpt(name)] = CpuSpec(

@@ -1,38 +1,18 @@
 """What a login may not see, by privilege and path.
 
-`access/permissions` tells the privileges at each path with their propagate flag (0: only there).
-Lists of guests silently leave out what one may not see, so that only these tell of it.
+Lists of guests silently leave out what one may not see, so that only `access/permissions` tells.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
+from unmask.connect.proxmox_rights import everywhere, granted
 from unmask.model.inventory import Gap
 from unmask.model.reading import Known, Reading
-from unmask.sources._pve_api_answers import Row, number
+from unmask.sources._pve_api_answers import Row
 
 GUEST = re.compile(r"/vms/[0-9]+")
-
-
-def granted(permissions: Row, path: str, privilege: str) -> bool:
-    """Return whether a privilege is granted at a path, by itself or from above."""
-    steps = [path]
-    while steps[-1] != "/":
-        steps.append(steps[-1].rpartition("/")[0] or "/")
-    for step in steps:
-        grants = permissions.get(step)
-        if isinstance(grants, Mapping):
-            flag = number(grants.get(privilege))
-            return flag >= 0 if step == path else flag == 1
-    return False
-
-
-def everywhere(permissions: Row, path: str, privilege: str) -> bool:
-    """Return whether a privilege is granted at a path and passed on to everything below."""
-    grants = permissions.get(path, permissions.get("/"))
-    return isinstance(grants, Mapping) and number(grants.get(privilege)) == 1
 
 
 def hidden_guests(reading: Reading[Row], cluster: str, seen: int) -> list[Gap]:
