@@ -87,6 +87,7 @@ class Api:
         self._current = 0
         self._breaker = Breaker()
         self._refused = ""
+        self._answered = False
         self._closed = False
 
     @property
@@ -127,6 +128,7 @@ class Api:
                 raise
             else:
                 self._breaker.answered(node)
+                self._answered = True
                 return data
         self._breaker.failed(node)
         raise ApiError(f"{failure}, {tries} times", failure.needs, failure.status)
@@ -161,9 +163,15 @@ class Api:
             raise self._slow() from None
         except ApiError as error:
             if error.status == 401:
-                self._refused = refused(self._credentials.login, str(error))
+                self._refused = self._turned_away(str(error))
                 raise ApiError(self._refused, status=401) from None
             raise
+
+    def _turned_away(self, text: str) -> str:
+        login = self._credentials.login
+        if self._answered:
+            return f"{login.words} is not accepted any more ({text})"
+        return refused(login, text)
 
     def _slow(self) -> ApiError:
         if self.clock.over:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from unmask.model.reading import Known, Missing, Reading
@@ -30,6 +30,11 @@ class Listed:
     kind: str
     """"qemu" or "lxc"."""
     row: Row
+
+    @property
+    def stateless(self) -> Listed:
+        """Return the guest without its state, which a node that is gone cannot have told."""
+        return replace(self, row={**self.row, "status": "unknown"})
 
 
 @dataclass(slots=True)
@@ -57,6 +62,8 @@ class Answers:
     snapshots: dict[str, Reading[list[Row]]] = field(default_factory=dict)
     with_memory: dict[tuple[str, str], Reading[Row]] = field(default_factory=dict)
     """Configurations of snapshots with memory, by VMID and name."""
+    reached: dict[str, Reading[Row]] = field(default_factory=dict)
+    """`nodes/NODE/version` of nodes outside of a partition without quorum."""
     interrupted: bool = False
     late: bool = False
 
@@ -76,6 +83,18 @@ class Answers:
                 if row.get("type") == "node":
                     found[str(row.get("name", ""))] = number(row.get("online")) == 1
         return {name: found[name] for name in sorted(found) if NODE.fullmatch(name)}
+
+    @property
+    def quorate(self) -> bool:
+        """Return whether the cluster has a majority, as far as it is known."""
+        listed = self.status.value if isinstance(self.status, Known) else []
+        return not any(
+            item.get("type") == "cluster" and number(item.get("quorate")) == 0 for item in listed
+        )
+
+    def answers_for(self, node: str) -> bool:
+        """Return whether a node can be asked, be it a member of the partition or not."""
+        return self.online.get(node, True) or isinstance(self.reached.get(node), Known)
 
     @property
     def guests(self) -> list[Listed]:

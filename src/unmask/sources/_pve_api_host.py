@@ -23,7 +23,7 @@ OFFLINE = Missing("the node is offline", "the node")
 def host(node: str, cluster: str, answers: Answers) -> Host:
     """Return a node; its CPU is `Missing` where it is offline or may not be asked."""
     reading = answers.hosts.get(node, OFFLINE)
-    there = answers.online.get(node, False)
+    there = answers.answers_for(node)
     return Host(
         subject=f"{cluster}/{node}",
         name=node,

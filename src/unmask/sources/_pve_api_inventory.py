@@ -111,11 +111,9 @@ def _say_of_cluster(draft: _Draft) -> None:
         draft.gap(cluster, answers.resources, "the guests could not be listed: ")
     if isinstance(answers.status, Missing):
         draft.gap(cluster, answers.status, "its name and quorum are not known: ")
-    else:
-        for row in answers.status.value:
-            if row.get("type") == "cluster" and number(row.get("quorate")) == 0:
-                reason = "it has no quorum: nodes outside of this partition seem to be offline"
-                draft.gaps.append(Gap(cluster, reason, "quorum (pvecm status)"))
+    elif not answers.quorate:
+        reason = "it has no quorum: what runs on nodes outside of this partition is not known"
+        draft.gaps.append(Gap(cluster, reason, "quorum (pvecm status)"))
     seen = len(answers.guests)
     if not answers.interrupted:
         draft.gaps += _pve_api_rights.hidden_guests(answers.permissions, cluster, seen)
@@ -164,7 +162,9 @@ def _place(host: Host, draft: _Draft) -> Place:
 def _guest(item: Listed, host: Host, draft: _Draft) -> Guest:
     place = _place(host, draft)
     location = f"{draft.target.rstrip('/')}/nodes/{item.node}/{item.kind}/{item.vmid}"
-    there = draft.answers.online.get(item.node, True)
+    there = draft.answers.answers_for(item.node)
+    if not draft.answers.online.get(item.node, True):
+        item = item.stateless
     if item.kind == "lxc" and there:
         return _pve_api_guest.container(item, place, location)
     if not there:

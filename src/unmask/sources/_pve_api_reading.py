@@ -116,6 +116,7 @@ def read(api: Api, workers: int, progress: Callable[[str], None]) -> Answers:
     reader.round("cluster", _cluster(reader.answers))
     if _fatal(reader.answers):
         raise TargetError(f"{api.entry.place}: {reader.answers.resources.reason}")  # type: ignore[union-attr]
+    reader.round("nodes", _outside(reader.answers))
     reader.round("guests", _members(reader.answers))
     reader.round("moved guests", _moved(reader))
     reader.round("snapshots", _snapshots(reader.answers))
@@ -153,9 +154,18 @@ def _cluster(answers: Answers) -> list[Question]:
     ]
 
 
+def _outside(answers: Answers) -> list[Question]:
+    """Ask the nodes that seem to be offline only because there is no quorum."""
+    absent = [node for node, there in answers.online.items() if not there]
+    return [
+        Question(f"nodes/{node}/version", row, _at(answers.reached, node), node)
+        for node in ([] if answers.quorate else absent)
+    ]
+
+
 def _members(answers: Answers) -> list[Question]:
     asked = []
-    online = [node for node, there in answers.online.items() if there]
+    online = [node for node in answers.online if answers.answers_for(node)]
     for node in online:
         keep, needs = _at(answers.hosts, node), f"Sys.Audit on /nodes/{node}"
         asked.append(Question(f"nodes/{node}/status", row, keep, node, needs))
@@ -164,9 +174,8 @@ def _members(answers: Answers) -> list[Question]:
     if online and not isinstance(answers.models, Known):
         path = f"nodes/{online[0]}/capabilities/qemu/cpu"
         asked.append(Question(path, rows, _into(answers, "model_names"), online[0]))
-    there = answers.online
     machines = [item for item in answers.guests if item.kind == "qemu"]
-    return asked + [_pending(answers, item) for item in machines if there.get(item.node, True)]
+    return asked + [_pending(answers, item) for item in machines if answers.answers_for(item.node)]
 
 
 def _pending(answers: Answers, item: Listed) -> Question:
