@@ -190,13 +190,13 @@ class Cluster:
         """Return the node of that name."""
         return next((member for member in self.members if member.name == node), None)
 
-    def section_file(self, path: str) -> dict[str, dict[str, str]]:
+    def section_file(self, path: str) -> Mapping[str, Mapping[str, str]]:
         """Return the sections of a configuration such as storage.cfg: "type: id" to its keys."""
         text = self.files.get(path, "")
         cached = self._sections.get(path)
         if cached is None or cached[0] != text:
             cached = self._sections[path] = (text, _sections(text))
-        return copy.deepcopy(cached[1])
+        return cached[1]
 
 
 def _sections(text: str) -> dict[str, dict[str, str]]:
