@@ -41,6 +41,16 @@ def test_an_unknown_version_is_refused() -> None:
         Lab(version="6.1")
 
 
+def test_a_cluster_may_have_several_entries() -> None:
+    with Lab(pace=0) as lab, Lab(beside=lab) as other:
+        assert other.ca_file == lab.ca_file
+        ask(lab, "fix", "PUT /nodes/pve2/qemu/111/config", {"cpu": "host"})
+        data = ask(other, "audit", "GET /nodes/pve2/qemu/111/config")[2]["data"]
+        assert data["cpu"] == "host"
+        other.set_fault("resets=1")
+        assert ask(lab, "audit", "GET /version")[0] == 200
+
+
 def test_requests_are_counted_by_route() -> None:
     with Lab(pace=0) as lab:
         for _ in range(3):
