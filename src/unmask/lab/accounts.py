@@ -77,6 +77,10 @@ class Accounts:
     roles: dict[str, frozenset[str]] = field(default_factory=dict)
     pools: dict[str, frozenset[int]] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
+    built_in: Mapping[str, frozenset[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.built_in = self.edition.roles()
 
     def effective(self, caller: Caller, path: str) -> dict[str, int]:
         """Return the privileges of `caller` at `path`."""
@@ -141,7 +145,7 @@ class Accounts:
 
     def role(self, name: str) -> frozenset[str]:
         """Return the privileges of a role, the edition's own or a configured one."""
-        return self.edition.roles().get(name, frozenset()) | self.roles.get(name, frozenset())
+        return self.built_in.get(name, frozenset()) | self.roles.get(name, frozenset())
 
 
 def _steps(path: str) -> list[str]:

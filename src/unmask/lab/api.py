@@ -49,18 +49,24 @@ class Api:
     cluster: Cluster
     sessions: Sessions
     routes: tuple[Route, ...] = field(default_factory=all_routes)
+    _tables: dict[tuple[str, int], list[tuple[re.Pattern[str], Route]]] = field(
+        default_factory=dict
+    )
+    """Routes of the edition, by method and number of slashes."""
+
+    def __post_init__(self) -> None:
+        edition = self.cluster.edition
+        for route in self.routes:
+            if edition.since(route.since) and not (route.until and edition.since(route.until)):
+                place = (route.method, route.template.count("/"))
+                self._tables.setdefault(place, []).append((route.pattern(), route))
 
     def find(self, method: str, path: str) -> tuple[Route, Mapping[str, str]] | None:
         """Return the route and what its braces stand for, None where there is none."""
-        edition = self.cluster.edition
-        for route in self.routes:
-            if route.method != method or not edition.since(route.since):
-                continue
-            if route.until and edition.since(route.until):
-                continue
-            places = route.match(path)
-            if places is not None:
-                return route, places
+        for pattern, route in self._tables.get((method, path.count("/")), ()):
+            match = pattern.fullmatch(path)
+            if match:
+                return route, match.groupdict()
         return None
 
     def answer(self, asked: Asked) -> Answer:

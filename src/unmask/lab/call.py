@@ -81,10 +81,9 @@ class Route:
     waits: bool = False
     """It may wait for a guest's file lock, so that it takes the cluster's lock itself."""
 
-    def match(self, path: str) -> Mapping[str, str] | None:
-        """Return what the braces stand for in `path`, None if it is another path."""
-        found = re.fullmatch(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", self.template), path)
-        return found.groupdict() if found else None
+    def pattern(self) -> re.Pattern[str]:
+        """Return what paths of this route look like; a group stands for each pair of braces."""
+        return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", self.template))
 
 
 def at(path: str, *privileges: str) -> Check:

@@ -64,6 +64,8 @@ class Cluster:
     started: float = field(default_factory=time.time)
     _parsed: dict[str, tuple[str, GuestFile]] = field(default_factory=dict)
     _accounts: tuple[str, Accounts] | None = None
+    _models: tuple[str, Mapping[str, CpuOption]] | None = None
+    _sections: dict[str, tuple[str, dict[str, dict[str, str]]]] = field(default_factory=dict)
 
     def entry(self) -> str:
         """Return the node whose pveproxy answers."""
@@ -85,7 +87,10 @@ class Cluster:
 
     def models(self) -> Mapping[str, CpuOption]:
         """Return the custom CPU models, by name without their prefix."""
-        return custom_models.parse(self.files.get(MODELS, ""), self.edition.version).models
+        text = self.files.get(MODELS, "")
+        if self._models is None or self._models[0] != text:
+            self._models = (text, custom_models.parse(text, self.edition.version).models)
+        return self._models[1]
 
     def guests(self, kind: str = "qemu-server") -> dict[int, str]:
         """Return the node of every guest of a kind ("qemu-server" or "lxc"), by its id."""
@@ -185,14 +190,22 @@ class Cluster:
         """Return the node of that name."""
         return next((member for member in self.members if member.name == node), None)
 
-    def section_file(self, path: str) -> dict[str, dict[str, str]]:
+    def section_file(self, path: str) -> Mapping[str, Mapping[str, str]]:
         """Return the sections of a configuration such as storage.cfg: "type: id" to its keys."""
-        found: dict[str, dict[str, str]] = {}
-        current: dict[str, str] = {}
-        for line in self.files.get(path, "").splitlines():
-            if line[:1].isspace():
-                key, _, value = line.strip().partition(" ")
-                current[key] = value.strip()
-            elif line.strip() and not line.startswith("#"):
-                current = found.setdefault(line.strip(), {})
-        return found
+        text = self.files.get(path, "")
+        cached = self._sections.get(path)
+        if cached is None or cached[0] != text:
+            cached = self._sections[path] = (text, _sections(text))
+        return cached[1]
+
+
+def _sections(text: str) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    current: dict[str, str] = {}
+    for line in text.splitlines():
+        if line[:1].isspace():
+            key, _, value = line.strip().partition(" ")
+            current[key] = value.strip()
+        elif line.strip() and not line.startswith("#"):
+            current = found.setdefault(line.strip(), {})
+    return found

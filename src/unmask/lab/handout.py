@@ -11,12 +11,13 @@ SECRET = "audit.secret"  # noqa: S105 - the name of a file
 OWNER_ONLY = 0o600
 
 
-def write(folder: Path, address: str, tokens: Mapping[str, str]) -> None:
+def write(folder: Path, address: str, ca: Path, tokens: Mapping[str, str]) -> None:
     """Write a configuration with the target `lab`, and the secret that it refers to.
 
     Args:
-        folder: Where; it has the CA's certificate too.
+        folder: Where.
         address: Of the lab, with its port.
+        ca: The CA's certificate.
         tokens: By the lab's own names; without one called "audit" nothing is written.
     """
     if "audit" not in tokens:
@@ -26,7 +27,7 @@ def write(folder: Path, address: str, tokens: Mapping[str, str]) -> None:
     text = (
         "[targets.lab]\n"
         f'address = "pve://{address}"\n'
-        f'ca_file = "{folder / "ca.pem"}"\n'
+        f'ca_file = "{ca}"\n'
         f'token_id = "{token}"\n'
         f'token_file = "{folder / SECRET}"\n'
     )

@@ -33,6 +33,8 @@ from unmask.lab.tasks import Tasks
 PACE = 0.05
 """Lab seconds per second that Proxmox would take: a refused login takes 0.15 s instead of 3."""
 
+NOT_STARTED = "the lab has not been started"
+
 
 class Lab:
     """One lab; start it by entering its context."""
@@ -46,6 +48,7 @@ class Lab:
         address: str = "127.0.0.1",
         port: int = 0,
         pace: float = PACE,
+        beside: Lab | None = None,
     ) -> None:
         """Prepare a lab.
 
@@ -57,40 +60,54 @@ class Lab:
             port: 0 for a free one.
             pace: Lab seconds per second that Proxmox takes for logins refused, tasks and so on;
                 1 is as slow as the real one, 0 does everything before it answers.
+            beside: A running lab, as another entry to whose cluster this one serves; it takes
+                over all but faults, address and port.
 
         Raises:
             UsageError: There is no such version or fault.
         """
-        self.site = site or packaged()
-        self.cluster = _cluster(self.site, Edition(version), pace)
-        self.sessions = Sessions(dict(self.site.secrets), dict(self.site.passwords))
+        self.site: Site = beside.site if beside else site or packaged()
+        self.cluster: Cluster = (
+            beside.cluster if beside else _cluster(self.site, Edition(version), pace)
+        )
+        self.sessions: Sessions = (
+            beside.sessions
+            if beside
+            else Sessions(dict(self.site.secrets), dict(self.site.passwords))
+        )
+        self._beside = beside
         self.desk = Desk(Api(self.cluster, self.sessions), Faults(), pace)
         self._listens = (address, port)
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._server: LabServer | None = None
         self._thread: threading.Thread | None = None
-        self._certificates: Certificates | None = None
+        self.certificates: Certificates | None = None
         for written in faults:
             self.set_fault(written)
 
     def __enter__(self) -> Self:
         """Serve."""
         self._folder = tempfile.TemporaryDirectory(prefix="unmask-lab-")
-        names = ["localhost", "127.0.0.1", "::1", self._listens[0]]
-        names += [word for member in self.cluster.members for word in (member.name, member.address)]
-        self._certificates = make(Path(self._folder.name), list(dict.fromkeys(names)))
-        self.cluster.fingerprint = self._certificates.fingerprint
+        self.certificates = self._certified()
+        self.cluster.fingerprint = self.certificates.fingerprint
         try:
-            self._server = LabServer(self._listens, self._certificates.context(), self.desk)
+            self._server = LabServer(self._listens, self.certificates.context(), self.desk)
         except OSError:
             self._folder.cleanup()
             raise
-        handout.write(self.folder, self.address, self.tokens)
+        handout.write(self.folder, self.address, self.ca_file, self.tokens)
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), daemon=True
         )
         self._thread.start()
         return self
+
+    def _certified(self) -> Certificates:
+        if self._beside and self._beside.certificates:
+            return self._beside.certificates
+        names = ["localhost", "127.0.0.1", "::1", self._listens[0]]
+        names += [word for member in self.cluster.members for word in (member.name, member.address)]
+        return make(self.folder, list(dict.fromkeys(names)))
 
     def __exit__(
         self,
@@ -99,7 +116,8 @@ class Lab:
         traceback: TracebackType | None,
     ) -> None:
         """End it and take its folder away."""
-        self.cluster.tasks.stop()
+        if self._beside is None:
+            self.cluster.tasks.stop()
         if self._server and self._thread:
             self._server.shutdown()
             self._thread.join()
@@ -111,20 +129,21 @@ class Lab:
     def folder(self) -> Path:
         """Return the temporary folder."""
         if self._folder is None:
-            raise RuntimeError("the lab has not been started")
+            raise RuntimeError(NOT_STARTED)
         return Path(self._folder.name)
 
     @property
     def port(self) -> int:
         """Return the port on which it listens."""
         if self._server is None:
-            raise RuntimeError("the lab has not been started")
+            raise RuntimeError(NOT_STARTED)
         return int(self._server.server_address[1])
 
     @property
     def address(self) -> str:
         """Return address and port, such as "127.0.0.1:8006"."""
-        return f"{self._listens[0]}:{self.port}"
+        host = self._listens[0]
+        return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
@@ -134,7 +153,9 @@ class Lab:
     @property
     def ca_file(self) -> Path:
         """Return the certificate of the CA that clients should trust."""
-        return self.folder / "ca.pem"
+        if self.certificates is None:
+            raise RuntimeError(NOT_STARTED)
+        return self.certificates.ca
 
     @property
     def fingerprint(self) -> str:
@@ -180,6 +201,10 @@ class Lab:
         self.cluster.offline = set()
         self.cluster.quorate = True
         self.sessions.revoked = False
+
+    def expire_tickets(self) -> None:
+        """Let every ticket be as old as it may get, so that a client has to log in again."""
+        self.sessions.tickets.clear()
 
     @property
     def seen(self) -> Sequence[Seen]:

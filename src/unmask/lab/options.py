@@ -127,7 +127,11 @@ def _worded(option: str) -> Parameter:
             return Parameter(faulty=_bad_machine)
         case "description":
             return Parameter(longest=8192)
-    return Parameter()
+    return Parameter(faulty=_several_lines)
+
+
+def _several_lines(text: str) -> str:
+    return "value must be a single line" if "\n" in text else ""
 
 
 def cpu_fault(text: str, models: Collection[str], edition: Edition) -> str:

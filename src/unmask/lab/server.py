@@ -63,6 +63,8 @@ class LabServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(self, address: tuple[str, int], context: ssl.SSLContext, desk: Desk) -> None:
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
         super().__init__(address, Handler)
         self.context = context
         self.desk = desk
@@ -128,12 +130,12 @@ class Handler(BaseHTTPRequestHandler):
         if match is None:
             return page(), ""
         path = unquote(match["path"] or "").rstrip("/")
+        given = self._given(parts.query)  # always: the next request begins behind the body
         found = self.server.desk.api.find(self.command, path)
         route = found[0].template if found else ""
         faulty = self._fault(path)
         if faulty is not None:
             return faulty, route
-        given = self._given(parts.query)
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply = self._answer(Asked(self.command, path, given, headers), match["formatter"])
         if self.server.desk.faults.strikes("truncated", path):
@@ -166,8 +168,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def _given(self, query: str) -> Mapping[str, Json]:
         given = _repeated(parse_qsl(query, keep_blank_values=True))
-        length = min(int(self.headers.get("Content-Length") or 0), BODY_LIMIT)
-        body = self.rfile.read(length) if length else b""
+        written = self.headers.get("Content-Length", "")
+        length = int(written) if written.isdecimal() else 0
+        body = self.rfile.read(min(length, BODY_LIMIT))
+        if length > BODY_LIMIT:
+            self.close_connection = True
         if not body:
             return given
         if self.headers.get("Content-Type", "").startswith("application/json"):
@@ -183,11 +188,12 @@ class Handler(BaseHTTPRequestHandler):
             self._reset()
             return
         self.send_response(reply.status, reply.reason)
-        for name, value in reply.headers().items():
-            self.send_header(name, value)
-        self.end_headers()
         if reply.status != 200 or reply.sent == "cut":
             self.close_connection = True
+        for name, value in reply.headers().items():
+            self.send_header(name, value)
+        self.send_header("Connection", "close" if self.close_connection else "Keep-Alive")
+        self.end_headers()
         for piece in reply.pieces():
             self.wfile.write(piece)
             if reply.pause:

@@ -40,7 +40,6 @@ class Reply:
     def headers(self) -> dict[str, str]:
         """Return the headers."""
         found = {"Cache-Control": "max-age=0", "Pragma": "no-cache"}
-        found["Connection"] = "Keep-Alive" if self.status == 200 else "close"
         if self.kind:
             found["Content-Type"] = self.kind
         if self.location:

@@ -148,7 +148,7 @@ def entries(call: Call) -> Json:
 def roles(call: Call) -> Json:
     """Return the roles and their privileges."""
     accounts = call.cluster.accounts()
-    own = [(name, privileges, 1) for name, privileges in accounts.edition.roles().items()]
+    own = [(name, privileges, 1) for name, privileges in accounts.built_in.items()]
     more = [(name, privileges, 0) for name, privileges in accounts.roles.items()]
     return [
         {"privs": ",".join(sorted(privileges)), "roleid": name, "special": special}

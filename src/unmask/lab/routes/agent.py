@@ -44,7 +44,7 @@ def needs(*privileges: str) -> Check:
     def check(call: Call) -> None:
         new = [f"VM.GuestAgent.{name}" for name in (*privileges, "Unrestricted")]
         old = ["VM.Monitor"]
-        call.need(f"/vms/{call.vmid}", *(new if call.cluster.edition.since(NEW) else old))
+        call.need(f"/vms/{call.places['vmid']}", *(new if call.cluster.edition.since(NEW) else old))
 
     return check
 
@@ -170,7 +170,7 @@ def monitor(call: Call) -> Json:
 def _may_monitor(call: Call) -> None:
     new = call.cluster.edition.since(NEW)
     wanted = ("Sys.Audit", "Sys.Modify") if new else ("VM.Monitor",)
-    call.need(f"/vms/{call.vmid}", *wanted)
+    call.need(f"/vms/{call.places['vmid']}", *wanted)
 
 
 BELOW = f"{GUEST}/agent"

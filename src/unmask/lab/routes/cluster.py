@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from unmask.lab.answer import Json
+from unmask.lab.answer import Json, Refused
 from unmask.lab.call import Call, Check, Route, at
 from unmask.lab.guest_row import container, ha_states, managed, resource
 from unmask.lab.parameters import Parameter
@@ -141,6 +141,14 @@ def ha_resources(call: Call) -> Json:
     return found
 
 
+def ha_resource(call: Call) -> Json:
+    """Return one guest that high availability looks after."""
+    for row in ha_resources(call):
+        if row["sid"] == call.places["sid"]:
+            return row
+    raise Refused(f"no such resource '{call.places['sid']}'")
+
+
 def ha_status(call: Call) -> Json:
     """Return how high availability is doing."""
     cluster = call.cluster
@@ -228,6 +236,7 @@ ROUTES = (
     Route(
         "GET", "/cluster/ha/resources", ha_resources, {"type": Parameter(words=("ct", "vm"))}, AUDIT
     ),
+    Route("GET", "/cluster/ha/resources/{sid}", ha_resource, check=AUDIT),
     Route("GET", "/cluster/ha/status/current", ha_status, check=AUDIT),
     Route("GET", "/cluster/replication", replication),
     Route("GET", "/cluster/options", options, check=AUDIT),

@@ -119,7 +119,7 @@ def _sections(call: Call) -> dict[str, dict[str, str]]:
     if not call.cluster.quorate:
         raise Refused(LOCK, delay=LOCK_WAIT)
     found = call.cluster.section_file(MODELS)
-    return {head.partition(": ")[2]: keys for head, keys in found.items()}
+    return {head.partition(": ")[2]: dict(keys) for head, keys in found.items()}
 
 
 def _given(call: Call) -> dict[str, str]:

@@ -95,6 +95,7 @@ def _update(call: Call, *, background: bool) -> Json:
         _checked(call, wanted)
     if not background:
         with call.cluster.tasks.locked(call.vmid), call.cluster.lock:
+            _checked(call, wanted)
             _store(call, wanted)
         return None
     what = " ".join(f"-{key} {value}" for key, value in wanted.values.items())
@@ -102,6 +103,7 @@ def _update(call: Call, *, background: bool) -> Json:
 
     def work(task: Task) -> None:
         task.say(f"update VM {call.vmid}: {what.strip()}")
+        _checked(call, wanted)
         _store(call, wanted)
 
     task = call.cluster.tasks.start(call.node, "qmconfig", str(call.vmid), call.caller, work)

@@ -230,6 +230,14 @@ def container_config(call: Call) -> Json:
     return shown | {"digest": call.cluster.digest(path)}
 
 
+def container_status(call: Call) -> Json:
+    """Return a container's state."""
+    container_config(call)
+    values = container_values(call.cluster, call.node, call.vmid)
+    row = container(call.cluster, call.vmid, call.node, values)
+    return row | {"vmid": call.vmid, "cpus": processors(values), "ha": {"managed": 0}}
+
+
 AUDIT: Check = at("/nodes/{node}", "Sys.Audit")
 ROUTES = (
     Route("GET", "/version", version),
@@ -253,5 +261,11 @@ ROUTES = (
         container_config,
         {"current": NUMBER, "snapshot": TEXT},
         at("/vms/{vmid}", "VM.Audit"),
+    ),
+    Route(
+        "GET",
+        "/nodes/{node}/lxc/{vmid}/status/current",
+        container_status,
+        check=at("/vms/{vmid}", "VM.Audit"),
     ),
 )
