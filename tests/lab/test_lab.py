@@ -120,9 +120,9 @@ def test_the_ready_file_and_the_configuration(tmp_path: Path) -> None:
         assert told["tokens"]["audit"].startswith("audit@pve!unmask=")
         target = tomllib.loads(Path(told["config"]).read_text(encoding="utf-8"))["targets"]["lab"]
         assert target["address"] == f"pve://{lab.address}"
-        secret = Path(target["secret-file"])
+        secret = Path(target["token_file"])
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
-        told_token = f"{target['token']}={secret.read_text(encoding='utf-8').strip()}"
+        told_token = f"{target['token_id']}={secret.read_text(encoding='utf-8').strip()}"
         assert told_token == told["tokens"]["audit"]
     assert [path.name for path in tmp_path.iterdir()] == ["ready.json"]
 

@@ -51,7 +51,7 @@ def run(
     ca_file: Annotated[Path | None, access.CA_FILE] = None,
     fingerprint: Annotated[list[str] | None, access.FINGERPRINT] = None,
 ) -> None:
-    """Tell per target what works, and which privileges are missing for which command."""
+    """Tell which configured targets work, and which privileges they lack."""
     del action  # there is one so far
     wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
     over = access.given(fingerprint, ca_file, token_file)
