@@ -17,7 +17,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 from proxmoxer.core import ProxmoxResource, ResourceException
-from urllib3.exceptions import HTTPError, ReadTimeoutError, SSLError
+from urllib3.exceptions import HTTPError, NewConnectionError, ReadTimeoutError, SSLError
 from urllib3.exceptions import TimeoutError as PoolTimeoutError
 
 from unmask.connect import tls
@@ -112,7 +112,7 @@ class Api:
             ApiError: It was refused, or there was no answer in time and after several tries.
             TargetError: The certificate or the login is refused.
         """
-        failure: ApiError = ApiError("was not asked")
+        failures: dict[str, ApiError] = {}
         tries = TRIES + len(self._entries) - 1
         for turn in range(tries):
             if turn:
@@ -121,7 +121,7 @@ class Api:
             try:
                 data = self._once(path, params)
             except TransientError as error:
-                failure = error
+                failures[str(error)] = error
             except ApiError as error:
                 if not error.status:
                     self._breaker.failed(node)
@@ -131,7 +131,8 @@ class Api:
                 self._answered = True
                 return data
         self._breaker.failed(node)
-        raise ApiError(f"{failure}, {tries} times", failure.needs, failure.status)
+        last = list(failures.values())[-1]
+        raise ApiError(f"{'; '.join(failures)} ({tries} tries)", last.needs, last.status)
 
     def _check(self, node: str) -> None:
         """Refuse to send what cannot succeed any more."""
@@ -272,7 +273,7 @@ def _broken(entry: Address, error: Exception) -> TargetError | ApiError:
         return tls.refused(entry.host, entry.port, cause.verify_message)
     if isinstance(error, SSLError):
         return TransientError(f"{entry.place} does not speak TLS as it should ({cause or error})")
-    if isinstance(error, PoolTimeoutError):
+    if isinstance(error, PoolTimeoutError) and not isinstance(error, NewConnectionError):
         return TransientError(f"{entry.place} cannot be reached: no answer")
     return TransientError(f"{entry.place} {_how(error)}")
 
