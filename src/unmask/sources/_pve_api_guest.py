@@ -60,20 +60,20 @@ def machine(
     """
     state = STATES.get(str(item.row.get("status", "")), GuestState.UNKNOWN)
     config = _config(pending, snapshots)
-    waiting = state is GuestState.STOPPED and config.pending is not None
+    lock = excerpt(config.main.values.get("lock", "") or text(item.row.get("lock", "")), 40)
+    suspended = lock == "suspended" and state is not GuestState.RUNNING
+    waiting = state is GuestState.STOPPED and not suspended and config.pending is not None
     if waiting:
         config = _applied(config)
     missing = _undefined(config, place)
     if missing:
         place = replace(place, models=None)
     built = _built(config, item.vmid, place, location)
-    lock = excerpt(config.main.values.get("lock", "") or text(item.row.get("lock", "")), 40)
-    state = _state(state, built, lock)
     remarks = built.remarks + ((Remark(RemarkKind.NOTE, WAITING),) if waiting else ())
     return replace(
         _explained(built, missing, needs),
-        state=state,
-        running=built.running if state is GuestState.SUSPENDED else None,
+        state=GuestState.SUSPENDED if suspended else state,
+        running=built.running if suspended else None,
         remarks=remarks,
         lock=lock,
     )
@@ -126,12 +126,6 @@ def custom_name(cpu: str) -> str:
         if word.startswith(CUSTOM):
             return word.removeprefix(CUSTOM)
     return ""
-
-
-def _state(state: GuestState, built: Guest, lock: str) -> GuestState:
-    if lock == "suspended" and state is not GuestState.RUNNING:
-        return GuestState.SUSPENDED
-    return GuestState.UNKNOWN if built.state is GuestState.SUSPENDED and not lock else state
 
 
 def _explained(built: Guest, missing: str, needs: Callable[[str], str]) -> Guest:
