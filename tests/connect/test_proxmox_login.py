@@ -13,7 +13,7 @@ from unmask.errors import TargetError
 from unmask.model.access import Login
 from unmask.model.secret import Secret
 
-PASSWORD = "hush"  # noqa: S105
+PASSWORD = "hush"
 
 
 class Server:
