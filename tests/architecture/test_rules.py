@@ -64,7 +64,7 @@ def test_fixtures_are_what_their_file_is_called(rule: Rule) -> None:
 def test_a_page_has_all_headings_in_order(rule: Rule) -> None:
     text = explain.page(rule.code)
     assert text.startswith(f"# {rule.code}: {rule.title}\n\n")
-    assert tuple(explain.headings(text)) == explain.HEADINGS
+    assert tuple(re.findall(r"^## (.*)$", text, re.MULTILINE)) == explain.HEADINGS
     sections = re.split(r"^## .*$", text, flags=re.MULTILINE)
     assert all(section.strip() for section in sections)
     assert "unmask fix" not in text

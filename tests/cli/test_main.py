@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -107,7 +109,42 @@ def test_an_interruption_is_no_bug(command: Command, monkeypatch: pytest.MonkeyP
     assert command("audit") == Answer(130, "", "unmask: interrupted\n")
 
 
-@pytest.mark.parametrize("words", [["--help"], ["audit", str(LAB)], ["models"]])
+WORDS = [["--version"], ["--help"], ["audit", str(LAB)], ["models"]]
+
+
+def through_a_shell(redirection: str, words: list[str]) -> Answer:
+    """Run unmask with its output redirected as a shell does it."""
+    return unmask(*words, through=("sh", "-c", f'exec "$0" "$@" {redirection}'))
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_a_full_disk_is_said_and_no_bug(words: list[str]) -> None:
+    answer = through_a_shell(">/dev/full", words)
+    said = "unmask: standard output: cannot be written: No space left on device\n"
+    assert answer == Answer(2, "", said)
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_a_closed_standard_output_is_said_and_no_bug(words: list[str]) -> None:
+    answer = through_a_shell(">&-", words)
+    said = "unmask: standard output is closed: use --output FILE, or open it\n"
+    assert answer == Answer(2, "", said)
+
+
+def test_a_report_to_a_file_needs_no_standard_streams(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    words = ["audit", str(LAB), "--format", "json", "--output", str(report)]
+    assert through_a_shell("<&- >&- 2>&-", words).code == 0
+    assert json.loads(report.read_text())["schema"] == "unmask.audit/1"
+
+
+def test_errors_never_end_up_in_the_report(tmp_path: Path) -> None:
+    answer = through_a_shell("2>&-", ["audit", str(LAB), str(tmp_path / "gone"), "--format=json"])
+    assert (answer.code, answer.report["schema"]) == (3, "unmask.audit/1")
+    assert through_a_shell("2>/dev/full", ["audit", str(tmp_path / "gone")]) == Answer(3, "", "")
+
+
+@pytest.mark.parametrize("words", WORDS)
 def test_a_reader_that_has_gone_is_no_error(words: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -85,6 +85,18 @@ def test_paths_without_anything_to_read_say_so(tmp_path: Path) -> None:
     assert "cannot be read: File name too long" in str(refusal("x" * 5000))
 
 
+def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    assert "not a regular file but a pipe" in str(refusal(str(tmp_path / "pipe.json")))
+    assert "a pipe, socket or device" in str(refusal("/dev/zero"))
+
+
+@pytest.mark.parametrize("argument", ["", "  "])
+def test_an_empty_target_is_not_the_current_directory(argument: str) -> None:
+    with pytest.raises(UsageError, match="name of a target is empty"):
+        choose(["qemu:///system", argument], Settings(), Path("/"))
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_path_that_may_not_be_read_says_so(tmp_path: Path) -> None:
     (tmp_path / "secret").touch(0o000)

@@ -112,7 +112,7 @@ def test_a_huge_name_is_cut_where_it_is_quoted() -> None:
     ],
 )
 def test_the_last_cpu_of_args_counts(args: str, value: str | None) -> None:
-    assert qemu.cpu_in_args(args) == value
+    assert qemu.cpu_option(qemu.argument_list(args)) == value
 
 
 @pytest.mark.parametrize(

@@ -164,8 +164,8 @@ def test_a_configuration_without_a_vmid_is_no_guest(tmp_path: Path) -> None:
 
 
 def test_many_files_without_a_vmid_are_counted(tmp_path: Path) -> None:
-    root = write(tmp_path, {f"file-{number}.conf": "x\n" for number in range(50)})
-    found = collect(root)
+    strangers = {f"file-{number}.conf": "x\n" for number in range(50)}
+    found = collect(write(tmp_path, {"101.conf": "cpu: EPYC\n", **strangers}))
     assert len(found.gaps) == _pve_tree.NAMED + 1
     assert "42 more" in found.gaps[-1].reason
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
 
-from support.etc_pve import GOOD, archive, collect, write
+from support.etc_pve import COROSYNC, CPUINFO, GOOD, archive, collect, write
 from unmask.errors import InputError
 from unmask.model.cpu import RemarkKind
 from unmask.sources import _file_tree
@@ -150,3 +151,51 @@ def test_a_directory_with_nothing_in_it_is_an_error(tmp_path: Path) -> None:
     write(tmp_path, {"readme.txt": "hello"})
     with pytest.raises(InputError, match="there is nothing in"):
         collect(tmp_path)
+
+
+def test_a_loop_of_links_is_called_that(tmp_path: Path) -> None:
+    root = write(tmp_path, GOOD)
+    (root / "qemu-server/103.conf").symlink_to("103.conf")
+    (gap,) = collect(root).gaps
+    assert "loop" in gap.reason or "too many levels" in gap.reason
+    assert (str(root) in gap.reason, gap.needs) == (False, "")
+
+
+def test_a_copy_of_which_nothing_could_be_read_is_an_error_not_a_pass(tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    (root / "qemu-server").mkdir(parents=True)
+    os.mkfifo(root / "qemu-server/101.conf")
+    with pytest.raises(InputError, match=r"can be read: qemu-server/101\.conf: it is not a"):
+        collect(root)
+    write(root, {"corosync.conf": COROSYNC})
+    with pytest.raises(InputError, match="not a regular file"):
+        collect(root)
+
+
+def test_hosts_without_guests_are_something(tmp_path: Path) -> None:
+    root = write(tmp_path, {"nodes/elm/cpuinfo": CPUINFO, "nodes/elm/qemu-server/101.conf": ""})
+    assert [host.name for host in collect(root).hosts] == ["elm"]
+
+
+def test_links_and_special_files_in_an_archive_are_read_or_said(tmp_path: Path) -> None:
+    target = tmp_path / "a.tar"
+    members = {
+        "102.conf": (tarfile.LNKTYPE, "qemu-server/101.conf"),
+        "103.conf": (tarfile.LNKTYPE, "qemu-server/999.conf"),
+        "104.conf": (tarfile.SYMTYPE, "/etc/passwd"),
+        "105.conf": (tarfile.FIFOTYPE, ""),
+        "106.conf": (tarfile.DIRTYPE, ""),
+    }
+    with tarfile.open(archive(target, GOOD), "a") as tar:
+        for name, (kind, link) in members.items():
+            member = tarfile.TarInfo(f"qemu-server/{name}")
+            member.type, member.linkname = kind, link
+            tar.addfile(member)
+    found = collect(target)
+    assert [guest.configured.model for guest in found.guests] == ["EPYC", "EPYC"]
+    assert [guest.ident for guest in found.guests] == ["101", "102"]
+    assert [gap.subject.rpartition("/")[2] for gap in found.gaps] == [
+        "103.conf",
+        "104.conf",
+        "105.conf",
+    ]

@@ -50,8 +50,8 @@ log_outputs = "3:stderr"
 """
 
 # Logs go to files, which spares virtlogd; confinement profiles are for paths of system guests.
-# Guests run as root: where their user may not open /dev/kvm and the daemon may, libvirt takes what it
-# knows of QEMU for outdated and probes it anew at every call.
+# Guests run as root: where their user may not open /dev/kvm and the daemon may, libvirt takes what
+# it knows of QEMU for outdated and probes it anew at every call.
 _QEMU_SETTINGS = """
 stdio_handler = "file"
 security_driver = "none"

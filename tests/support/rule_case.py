@@ -155,10 +155,11 @@ def _named(name: str, platform: Platform) -> CpuSpec:
     if name == "container":
         return CpuSpec("", Origin.DEFAULT, Mode.NONE, "the host's")
     own = catalogue.proxmox_model(name) if platform is Platform.PROXMOX else None
-    model = own.reported_model if own else catalogue.proxmox_deprecated(name) or name
+    label = catalogue.proxmox_deprecated(name) or name
+    model = own.reported_model if own else label
     added = frozenset({"lahf_lm", "sep"}) if model == "kvm64" else frozenset()
     on = own.on if own else added
-    return CpuSpec(name, Origin.CONFIG, Mode.MODEL, name, model, on, enforced=True)
+    return CpuSpec(name, Origin.CONFIG, Mode.MODEL, label, model, on, enforced=True)
 
 
 def _set(entry: Mapping[str, Any], key: str) -> frozenset[str]:

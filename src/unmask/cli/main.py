@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from unmask import __version__
 from unmask.cli import overview
@@ -23,30 +23,40 @@ COMPLETING = "_UNMASK_COMPLETE"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if isinstance(sys.stdout.errors, str) and hasattr(sys.stdout, "reconfigure"):
-        # A name that the terminal's encoding lacks is no reason to fail.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    _prepare_output()
     if COMPLETING not in os.environ:
         if words == ["--version"]:
             return _print(f"unmask {__version__}\n")
         if words in ([], ["--help"], ["-h"]):
             return _print(overview.page())
-    return _guarded(words)
+    return _guarded(words, lambda: importlib.import_module("unmask.cli.root").run(words))
+
+
+def _prepare_output() -> None:
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        # A file that is opened later must not get the number of a standard stream that is closed.
+        while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+            pass
+        os.close(number)
+    if isinstance(getattr(sys.stdout, "errors", None), str) and hasattr(sys.stdout, "reconfigure"):
+        # A name that the terminal's encoding lacks is no reason to fail.
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _print(text: str) -> int:
+    """Print a text without loading anything; only where that fails `terminal.put` says why."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, AttributeError):  # no reader, no room, or no standard output at all
+        return _guarded([], lambda: importlib.import_module("unmask.cli.terminal").put(text))
     return 0
 
 
-def _guarded(words: list[str]) -> int:
+def _guarded(words: list[str], job: Callable[[], None]) -> int:
     """Run a command; every error becomes one line and an exit code."""
     try:
-        importlib.import_module("unmask.cli.root").run(words)
+        job()
     except SystemExit as ending:
         if ending.code == INTERRUPTED:
             _say("interrupted")

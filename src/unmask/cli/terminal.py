@@ -6,7 +6,9 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 
+from unmask.errors import UsageError
 from unmask.report._text import clean
 
 PLAIN_WIDTH = 120
@@ -16,8 +18,14 @@ BROKEN_PIPE = 141
 
 
 def say(text: str) -> None:
-    """Print one line about the run to standard error, with whatever could harm taken out."""
-    print(f"unmask: {clean(text)}", file=sys.stderr)  # noqa: T201 - this is the place
+    """Print one line about the run to standard error, with whatever could harm taken out.
+
+    Where it is closed or full the line is lost: there is no other place to say so.
+    """
+    if sys.stderr is None:  # closed; print would take standard output instead
+        return
+    with suppress(OSError):
+        print(f"unmask: {clean(text)}", file=sys.stderr)  # noqa: T201 - this is the place
 
 
 def progress(text: str) -> None:
@@ -32,27 +40,41 @@ def put(text: str) -> None:
 
     Raises:
         SystemExit: The reader has gone.
+        UsageError: Standard output is closed, or what it leads to is full.
     """
+    if sys.stdout is None:
+        raise UsageError("standard output is closed: use --output FILE, or open it")
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        # What is left in the buffer must not be tried again when Python shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon()
         raise SystemExit(BROKEN_PIPE) from None
+    except OSError as error:
+        _abandon()
+        raise UsageError(f"standard output: cannot be written: {error.strerror}") from error
+
+
+def _abandon() -> None:
+    """See to it that what is left in the buffer is not tried again when Python shuts down."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def width(environment: Mapping[str, str]) -> int:
     """Return the columns there are: the terminal's, else COLUMNS, else a wide page's."""
-    if sys.stdout.isatty() or environment.get("COLUMNS", "").isdigit():
+    if _is_terminal() or environment.get("COLUMNS", "").isdigit():
         return shutil.get_terminal_size((80, 24)).columns
     return PLAIN_WIDTH
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def colours(environment: Mapping[str, str]) -> bool:
     """Return whether to colour: a terminal that can, and NO_COLOR (no-color.org) not set."""
     return (
-        sys.stdout.isatty()
+        _is_terminal()
         and not environment.get("NO_COLOR")
         and environment.get("TERM", "") not in ("", "dumb")
     )

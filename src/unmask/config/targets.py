@@ -21,8 +21,13 @@ def choose(arguments: Sequence[str], settings: Settings, root: Path) -> tuple[Ta
     the configured ones, else the hypervisor that this machine is.
 
     Raises:
-        UsageError: There is nothing to read.
+        UsageError: There is nothing to read, or an argument is empty.
     """
+    if not all(item.strip() for item in arguments):
+        raise UsageError(
+            "the name of a target is empty: name one, or give none for the configured targets, "
+            "else this hypervisor"
+        )
     if arguments:
         return tuple(settings.named(item) or Target("", item) for item in arguments)
     if settings.targets:
@@ -72,6 +77,8 @@ def _refusal(path: Path, readable: str) -> UnmaskError:
         if path.is_dir():
             empty = next(path.iterdir(), None) is None
             what = "an empty directory" if empty else "a directory with nothing that unmask reads"
+        elif path.exists() and not path.is_file():
+            what = "not a regular file but a pipe, socket or device"  # to open a pipe would wait
         else:
             path.open("rb").close()
             what = "not a file that unmask reads"

@@ -10,11 +10,8 @@ import re
 
 from unmask.errors import TargetError
 
-NO_SUPPORT = 3
 NO_CONNECT = 5
-INVALID_ARG = 8
 OPERATION_DENIED = 29
-SYSTEM_ERROR = 38
 NO_DOMAIN = 42
 AUTH = frozenset({45, 79, 80, 88})
 """AUTH_FAILED, AUTH_CANCELLED, AUTH_UNAVAILABLE, ACCESS_DENIED."""

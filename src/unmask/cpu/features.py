@@ -13,12 +13,6 @@ from functools import cache
 
 from unmask.cpu import data_file
 
-CRYPTO_FLAGS: tuple[str, ...] = (
-    "aes", "pclmulqdq", "ssse3", "sse4_1", "avx", "avx2", "movbe", "bmi2", "adx", "vaes",
-    "vpclmulqdq", "gfni", "sha_ni", "avx512f", "avx512bw", "avx512dq", "avx512vl",
-)  # fmt: skip
-"""What encryption software tests for on x86, the decisive ones first."""
-
 MITIGATION_FLAGS: tuple[str, ...] = (
     "pcid", "spec-ctrl", "ibrs", "ibpb", "stibp", "ssbd", "amd-ssbd", "virt_ssbd", "amd-no-ssb",
     "md_clear",

@@ -185,11 +185,6 @@ def refused_option(args: Sequence[str]) -> str:
     return args[-1] if args and args[-1] in ("-cpu", "--cpu") else ""
 
 
-def cpu_in_args(args: str) -> str | None:
-    """Return the value of the last `-cpu` in Proxmox's `args:`, None without one."""
-    return cpu_option(argument_list(args))
-
-
 def argument_list(args: str) -> list[str]:
     """Split `args:` into arguments as Proxmox does.
 

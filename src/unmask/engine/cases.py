@@ -70,9 +70,7 @@ def cluster_cases(
     for host in inventory.hosts:
         hosts[host.cluster].append(host)
     members = defaultdict(list)
-    on_host = defaultdict(list)
     for case in guests:
-        on_host[case.guest.host].append(case)
         if case.cluster:
             members[case.cluster.subject].append(case)
     return tuple(
@@ -80,7 +78,6 @@ def cluster_cases(
             cluster,
             tuple(hosts[cluster.subject]),
             tuple(members[cluster.subject]),
-            {host.subject: tuple(on_host[host.subject]) for host in hosts[cluster.subject]},
         )
         for cluster in inventory.clusters
     )
@@ -99,11 +96,19 @@ def _surroundings(inventory: Inventory) -> dict[str, Surroundings]:
         around[host.subject] = Surroundings(
             Known(host),
             clusters.get(host.cluster),
-            tuple(peer for peer in members[host.cluster] if peer is not host),
+            tuple(peer for peer in members[host.cluster] if _is_peer(peer, host)),
             place,
             numbers.setdefault(place, len(numbers)),
         )
     return around
+
+
+def _is_peer(other: Host, host: Host) -> bool:
+    """Return whether KVM may run the same guests there: not where the architectures differ."""
+    if other is host:
+        return False
+    known = isinstance(other.cpu, Known) and isinstance(host.cpu, Known)
+    return not known or other.cpu.value.arch == host.cpu.value.arch
 
 
 def _elsewhere(subject: str, around: dict[str, Surroundings]) -> Surroundings:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Sequence
 
 from unmask import plugins
 from unmask.engine.select import suggestion
@@ -43,8 +42,3 @@ def page(code: str, package: str = "unmask.rules") -> str:
         raise TypeError(f"plug-in {package}.{name} must define RULE, a Rule")
     text = inspect.cleandoc(module.__doc__ or "")
     return f"# {rule.code}: {rule.title}\n\n{text}\n"
-
-
-def headings(text: str) -> Sequence[str]:
-    """Return the second-level headings of a page, in order."""
-    return [line[3:].strip() for line in text.splitlines() if line.startswith("## ")]

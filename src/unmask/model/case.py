@@ -5,8 +5,7 @@ The engine builds cases from an inventory; rules are pure functions of one case.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from unmask.model.cpu import FeatureView, HostCpu
 from unmask.model.inventory import Cluster, Guest, Host
@@ -25,7 +24,7 @@ class GuestCase:
     """What it will see after a stop and start, where a change is pending."""
     cluster: Cluster | None = None
     peers: tuple[Host, ...] = ()
-    """The other hosts of its cluster."""
+    """The other hosts of its cluster; those known to be of another architecture are left out."""
 
     @property
     def host_cpu(self) -> HostCpu:
@@ -48,4 +47,3 @@ class ClusterCase:
     cluster: Cluster
     hosts: tuple[Host, ...]
     guests: tuple[GuestCase, ...] = ()
-    by_host: Mapping[str, tuple[GuestCase, ...]] = field(default_factory=dict, hash=False)

@@ -13,6 +13,9 @@ from unmask.model.case import GuestCase
 from unmask.model.cpu import CpuSpec, Mode, Origin
 from unmask.model.inventory import Platform
 
+WAITS = "The change that is pending cures it: stop the guest and start it again."
+"""The remedy where a configuration is right already, and `restart` the command."""
+
 
 def set_model(case: GuestCase, model: str) -> str:
     """Return the command that gives the guest another model; "" where none would have an effect."""
@@ -51,6 +54,15 @@ def restart(case: GuestCase) -> str:
 def next_spec(case: GuestCase) -> CpuSpec:
     """Return the configuration that a change would start from."""
     return case.guest.pending or case.guest.configured
+
+
+def proxmox_cputype(written: str) -> str:
+    """Return the cputype that a Proxmox `cpu` value names, "" where it names none."""
+    for part in filter(None, (part.strip() for part in written.split(","))):
+        key, equals, value = part.partition("=")
+        if not equals or key == "cputype":
+            return value if equals else key
+    return ""
 
 
 def proxmox_value(spec: CpuSpec, model: str, flags: Collection[str] = ()) -> str:

@@ -13,6 +13,7 @@ from unmask.model.cpu import Accelerator, CpuSpec, HostCpu, Mode, Origin
 from unmask.model.inventory import Platform
 from unmask.model.reading import Known
 
+TSX = frozenset({"hle", "rtm"})
 VERSIONED = re.compile(r"-v\d+$")
 
 

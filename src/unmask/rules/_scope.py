@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
-from unmask.model.cpu import Accelerator, Mode, RemarkKind, State
+from unmask.model.cpu import Accelerator, HostCpu, Mode, RemarkKind, State
 from unmask.model.inventory import GuestKind, GuestState
+from unmask.model.reading import Known
 
 
 def has_cpu(case: GuestCase) -> bool:
@@ -32,6 +35,44 @@ def accelerated(case: GuestCase) -> bool:
 def on_kvm_x86(case: GuestCase) -> bool:
     """Return whether this is a virtual machine with an x86 CPU under KVM."""
     return on_x86(case) and accelerated(case)
+
+
+def known_host_cpu(case: GuestCase) -> HostCpu | None:
+    """Return the host's CPU, None where it is not known: for rules that need not have it."""
+    known = isinstance(case.host, Known) and isinstance(case.host.value.cpu, Known)
+    return case.host_cpu if known else None
+
+
+def model_usable(case: GuestCase) -> bool | None:
+    """Return the hypervisor's own answer whether the host can run the guest's model.
+
+    It is about the model as QEMU defines it, without flags beside it. None: it was not asked, or
+    its emulators differ.
+    """
+    if not isinstance(case.host, Known):
+        return None
+    kind = (case.view.arch, case.view.accelerator)
+    answers = {
+        dict(offer.usable).get(case.view.model)
+        for offer in case.host.value.offers
+        if (offer.arch, offer.accelerator) == kind
+    } - {None}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def at_next_start(case: GuestCase) -> GuestCase:
+    """Return the case as it will be after a stop and start: itself where no change is pending."""
+    if case.pending is None or case.guest.pending is None:
+        return case
+    guest = replace(
+        case.guest,
+        configured=case.guest.pending,
+        running=None,
+        pending=None,
+        accelerator=case.guest.pending_accelerator or case.guest.accelerator,
+        pending_accelerator=None,
+    )
+    return replace(case, guest=guest, view=case.pending, pending=None)
 
 
 def settled(case: GuestCase, flag: str) -> State:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable
 
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Origin
+from unmask.model.finding import Severity
+from unmask.rules import _scope
 
 NAMES = {"aes": "AES-NI", "pclmulqdq": "PCLMULQDQ"}
 SHOWN_AT_MOST = 12
@@ -52,6 +54,18 @@ def about(case: GuestCase, text: str) -> str:
     return text
 
 
+def outcome_of_loss(case: GuestCase, *, enforced: bool) -> str:
+    """Return what becomes of a guest that asks for flags which its host lacks."""
+    if not enforced:
+        return "so the flags vanish silently"
+    return "so its next start fails" if _scope.runs(case) else "so it does not start"
+
+
+def severity_of_loss(case: GuestCase, *, enforced: bool) -> Severity:
+    """Return how much that matters: most where the guest cannot be started now."""
+    return Severity.HIGH if enforced and not _scope.runs(case) else Severity.MEDIUM
+
+
 def host(case: GuestCase) -> str:
     """Return the host with its CPU's name: "one (Intel Xeon ...)"; the host must be known."""
     model = case.host_cpu.model_name
@@ -59,8 +73,13 @@ def host(case: GuestCase) -> str:
     return f"{label} ({model})" if model else label
 
 
-def cpu(case: GuestCase) -> str:
+def next_cpu(case: GuestCase, ahead: GuestCase) -> str:
+    """Return a sentence on the CPU of the next start; `ahead` is the case as it will be then."""
+    return cpu(case) if ahead is case else cpu(ahead, "after the change that is pending")
+
+
+def cpu(case: GuestCase, when: str = "in force") -> str:
     """Return a sentence on where the guest's CPU comes from."""
     spec = case.guest.current
     written = f" ({spec.brief})" if spec.brief != spec.label else ""
-    return f"The CPU in force is {case.view.label}{written}, {ORIGINS[spec.origin]}."
+    return f"The CPU {when} is {case.view.label}{written}, {ORIGINS[spec.origin]}."

@@ -16,9 +16,9 @@ has `xsave` without `xsaveopt`, hangs Linux at boot.
 
 It fires for every virtual machine whose accelerator is QEMU's TCG, on any architecture. The
 severity is medium where the configuration chose it (`kvm: 0`, `type='qemu'`), info where the
-guest's architecture differs from the host's, so that nothing but emulation is possible, and high
-where the guest's flags are one of the two dangerous combinations. What runs the guest being
-unknown, the check is skipped.
+guest's architecture differs from the host's, so that nothing but emulation is possible, or is not
+x86 while the host is not known, and high where the guest's flags are one of the two dangerous
+combinations. What runs the guest being unknown, the check is skipped.
 
 ## Remedy
 
@@ -51,7 +51,6 @@ from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, FeatureView
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
 from unmask.model.inventory import Platform
-from unmask.model.reading import Known
 from unmask.rules import _commands, _scope, _words
 
 UNCHECKED = ("pclmulqdq", "sse4_1", "ssse3")
@@ -70,15 +69,16 @@ def check(case: GuestCase) -> Iterator[Problem]:
         return
     host_arch = _host_arch(case)
     foreign = host_arch not in ("", case.view.arch) and {host_arch, case.view.arch} != PAIR
+    needed = foreign or _perhaps_needed(case, host_arch)
     missing = missing_beside_aes(case.view)
     hangs = hangs_at_boot(case.view)
-    severity = Severity.INFO if foreign else Severity.MEDIUM
+    severity = Severity.INFO if needed else Severity.MEDIUM
     yield Problem(
         severity=Severity.HIGH if missing or hangs else severity,
         message=_words.about(case, _message(case, missing, hangs=hangs)),
         evidence=(*_evidence(case, host_arch, foreign=foreign), *_hazards(missing, hangs=hangs)),
-        remedy=_remedy(case, foreign=foreign, hazard=bool(missing) or hangs),
-        command="" if foreign else _command(case),
+        remedy=_remedy(case, host_arch, foreign=foreign, hazard=bool(missing) or hangs),
+        command="" if needed else _command(case),
         confidence=Confidence.FIRM,
         flags=missing,
     )
@@ -98,8 +98,13 @@ def hangs_at_boot(view: FeatureView) -> bool:
 
 
 def _host_arch(case: GuestCase) -> str:
-    known = isinstance(case.host, Known) and isinstance(case.host.value.cpu, Known)
-    return case.host_cpu.arch if known else ""
+    cpu = _scope.known_host_cpu(case)
+    return cpu.arch if cpu else ""
+
+
+def _perhaps_needed(case: GuestCase, host_arch: str) -> bool:
+    """Return whether the host, which is not known, is likely to be of another architecture."""
+    return not host_arch and case.view.arch not in PAIR
 
 
 def _message(case: GuestCase, missing: tuple[str, ...], *, hangs: bool) -> str:
@@ -136,16 +141,29 @@ def _hazards(missing: tuple[str, ...], *, hangs: bool) -> Iterator[str]:
         yield "Linux 6.1 and 6.18 hang at boot under TCG with xsave but without xsaveopt."
 
 
-def _remedy(case: GuestCase, *, foreign: bool, hazard: bool) -> str:
+def _remedy(case: GuestCase, host_arch: str, *, foreign: bool, hazard: bool) -> str:
+    if _waits(case):
+        return _commands.WAITS
     safe = " Until then use qemu64, which shows no AES, or max." if hazard else ""
     if foreign:
         return f"Nothing on this host can run it faster.{safe.replace('Until then use', 'Use')}"
+    if _perhaps_needed(case, host_arch):
+        return (
+            f"Only a host of {case.view.arch} can run it faster, and whether its own is one is "
+            "not known."
+        )
     if case.guest.platform is Platform.PROXMOX:
         return f"Delete kvm: 0, then stop and start the guest.{safe}"
     return f"Use <domain type='kvm'>, then shut the guest down and start it.{safe}"
 
 
+def _waits(case: GuestCase) -> bool:
+    return case.pending is not None and case.pending.accelerator is Accelerator.KVM
+
+
 def _command(case: GuestCase) -> str:
+    if _waits(case):
+        return _commands.restart(case)
     if case.guest.platform is Platform.PROXMOX:
         return f"qm set {quote(case.guest.ident)} --delete kvm"
     return _commands.edit(case)

@@ -9,13 +9,16 @@ vanishes without a message, and the guest runs slower, or its software does not 
 
 ## How it decides
 
-It resolves the guest's CPU on its host. High: a flag is missing and the flags are enforced, or
-the source has found that the guest cannot start anywhere. Medium: a flag is missing and nothing
-enforces it, or the guest runs already, so that only its next start is in danger. Low: its own
-host can run it, and other nodes of the cluster cannot; the finding names them.
+It resolves the CPU of the guest's next start, with the change that is pending, on its host. High:
+a flag is missing and the flags are enforced, or the source has found that the guest cannot start
+anywhere. Medium: a flag is missing and nothing enforces it, or the guest runs already, so that only
+its next start is in danger. Low: its own host can run it, and other nodes of the cluster cannot;
+the finding names them.
 
-Where the host's flags are not known, the check is skipped for every model that asks for more than
-all 64-bit hosts have. Models whose only missing flags are those of TSX are CPU008's.
+Where the host's flags are not known, libvirt's own answer decides, if it was asked: whether this
+host can run the model (`usable` in its domain capabilities). Without one the check is skipped for
+every model that asks for more than all 64-bit hosts have. Models whose only missing flags are those
+of TSX are CPU008's.
 
 ## Remedy
 
@@ -41,23 +44,30 @@ Where the guest is meant for some nodes only, for instance by a high-availabilit
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from unmask.cpu import catalogue
 from unmask.cpu.features import listed
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
-from unmask.model.cpu import RemarkKind, State
+from unmask.model.cpu import Mode, RemarkKind, State
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
 from unmask.model.reading import Known
-from unmask.rules import _commands, _crypto, _peers, _scope, _words
+from unmask.rules import _commands, _crypto, _models, _peers, _scope, _words
 
-TSX = frozenset({"hle", "rtm"})
 EVERYWHERE = frozenset({"lahf_lm", "sep", "syscall", "nx", "hypervisor", "vme"})
 """Beside qemu64's flags, every 64-bit CPU that has virtualisation has these."""
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
-    """Yield problems where the guest cannot start, or does not get what is configured."""
+    """Yield problems where the next start fails, or does not give what is configured."""
+    ahead = _scope.at_next_start(case)
+    origin = _words.next_cpu(case, ahead)
+    for problem in _problems(ahead):
+        yield replace(problem, evidence=(origin, *problem.evidence))
+
+
+def _problems(case: GuestCase) -> Iterator[Problem]:
     if not _scope.has_cpu(case):
         return
     texts = _start_remarks(case)
@@ -65,7 +75,6 @@ def check(case: GuestCase) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             message=_words.about(case, f"the guest cannot start with this configuration: {text}"),
-            evidence=(_words.cpu(case),),
             remedy="Correct the configuration before the next start.",
         )
     told = case.guest.current.remarked(RemarkKind.NO_START)
@@ -73,10 +82,13 @@ def check(case: GuestCase) -> Iterator[Problem]:
         yield _cannot_start(case)
     if not _scope.on_kvm_x86(case):
         return
-    lost = case.view.lost - TSX
+    lost = case.view.lost - _models.TSX
     if lost:
         yield _lost(case, case.view.lost)
     elif not case.view.lost:
+        if _refused(case):
+            yield _told(case)
+            return
         _require_host(case)
         yield from _elsewhere(case)
 
@@ -84,14 +96,9 @@ def check(case: GuestCase) -> Iterator[Problem]:
 def _start_remarks(case: GuestCase) -> tuple[str, ...]:
     """Return why the guest cannot start; a missing custom model is CPU006's."""
     guest = case.guest
-    specs = [spec for spec in (guest.configured, guest.pending) if spec is not None]
-    remarks = [
-        remark
-        for spec in specs
-        if not spec.remarked(RemarkKind.CUSTOM_MISSING)
-        for remark in spec.remarked(RemarkKind.NO_START)
-    ]
-    remarks += [remark for remark in guest.remarks if remark.kind is RemarkKind.NO_START]
+    remarks = [remark for remark in guest.remarks if remark.kind is RemarkKind.NO_START]
+    if not guest.configured.remarked(RemarkKind.CUSTOM_MISSING):
+        remarks = [*guest.configured.remarked(RemarkKind.NO_START), *remarks]
     return tuple(dict.fromkeys(remark.text.rstrip(".") for remark in remarks))
 
 
@@ -100,34 +107,28 @@ def _cannot_start(case: GuestCase) -> Problem:
     return Problem(
         severity=Severity.HIGH,
         message=_words.about(case, f"the guest cannot start with this CPU: {reason}"),
-        evidence=(_words.cpu(case),),
         remedy="Choose a model that this accelerator and host can run.",
     )
 
 
 def _lost(case: GuestCase, lost: frozenset[str]) -> Problem:
     enforced = not case.view.starts
-    running = _scope.runs(case)
     model = _smallest(case, own_host=True)
-    outcome = "so the flags vanish silently"
-    if enforced:
-        outcome = "so its next start fails" if running else "so it does not start"
     return Problem(
-        severity=Severity.HIGH if enforced and not running else Severity.MEDIUM,
+        severity=_words.severity_of_loss(case, enforced=enforced),
         message=_words.about(
             case,
             f"{case.view.label} asks for {_words.flags(lost)}, which {_words.host(case)} "
-            f"does not have, {outcome}",
+            f"does not have, {_words.outcome_of_loss(case, enforced=enforced)}",
         ),
         evidence=(
-            _words.cpu(case),
             "The configuration enforces its flags: a start fails where one is missing."
             if enforced
             else "Nothing enforces the flags: the guest starts without them.",
         ),
         remedy=_remedy(case, lost, model),
         command=_command(case, model),
-        confidence=Confidence.TENTATIVE if enforced and running else Confidence.FIRM,
+        confidence=(Confidence.TENTATIVE if enforced and _scope.runs(case) else Confidence.FIRM),
         flags=tuple(sorted(lost)),
     )
 
@@ -152,17 +153,41 @@ def _command(case: GuestCase, model: str) -> str:
     return _commands.set_model(case, model) if model else ""
 
 
+def _open(case: GuestCase) -> bool:
+    """Return whether the host's own list of flags leaves open what it can give."""
+    cpu = _scope.known_host_cpu(case)
+    return not case.guest.current.exact and not (cpu and cpu.complete)
+
+
+def _refused(case: GuestCase) -> bool:
+    """Return whether the hypervisor says that the model cannot run, and no flag of it is off."""
+    asked_whole = case.guest.current.mode is Mode.MODEL and not case.guest.current.off
+    return asked_whole and _open(case) and _scope.model_usable(case) is False
+
+
+def _told(case: GuestCase) -> Problem:
+    enforced = case.guest.current.enforced
+    return Problem(
+        severity=_words.severity_of_loss(case, enforced=enforced),
+        message=_words.about(
+            case,
+            f"{case.view.label} has flags that {case.host.value.name} cannot give, "
+            f"{_words.outcome_of_loss(case, enforced=enforced)}",
+        ),
+        evidence=(f"libvirt says that {case.view.model} is not usable on {case.host.value.name}.",),
+        remedy=(
+            "Choose a model that virsh domcapabilities lists as usable, or host-model. It takes "
+            "effect after a shutdown and start."
+        ),
+    )
+
+
 def _require_host(case: GuestCase) -> None:
     """Raise `UnreadError` where the guest asks for flags and the host's are not known."""
-    if case.guest.current.exact:
-        return
-    known = isinstance(case.host, Known) and isinstance(case.host.value.cpu, Known)
-    if known and case.host_cpu.complete:
-        return
-    asked = _asked(case)
+    asked = _asked(case) if _open(case) else frozenset()
     if not asked:
         return
-    if known:
+    if _scope.known_host_cpu(case):
         raise UnreadError("the host's list of flags is not complete", "its /proc/cpuinfo")
     raise UnreadError(f"whether the host has {_words.flags(asked)} is not known", _needs(case))
 
@@ -175,7 +200,8 @@ def _needs(case: GuestCase) -> str:
 def _asked(case: GuestCase) -> frozenset[str]:
     """Return what the guest asks for beyond what every 64-bit host with KVM has."""
     spec = case.guest.current
-    shown = spec.on if _commands.passes_host(spec) else _shown(case)
+    whole = _scope.model_usable(case) is True
+    shown = spec.on if whole or _commands.passes_host(spec) else _shown(case)
     every = catalogue.find("qemu64")
     return frozenset(filter(listed, shown)) - EVERYWHERE - (every.flags if every else frozenset())
 
@@ -195,10 +221,7 @@ def _elsewhere(case: GuestCase) -> Iterator[Problem]:
     yield Problem(
         severity=Severity.LOW,
         message=_words.about(case, f"{case.view.label} cannot be run in full on {names}"),
-        evidence=(
-            _words.cpu(case),
-            *(f"{name} lacks {_words.flags(lost)}." for name, lost in unable),
-        ),
+        evidence=tuple(f"{name} lacks {_words.flags(lost)}." for name, lost in unable),
         remedy=_elsewhere_remedy(model, lacking),
         command=_command(case, model),
         flags=tuple(sorted(lacking)),
@@ -206,7 +229,7 @@ def _elsewhere(case: GuestCase) -> Iterator[Problem]:
 
 
 def _elsewhere_remedy(model: str, lacking: frozenset[str]) -> str:
-    tsx = " TSX flags can be avoided with a model's noTSX variant." if lacking & TSX else ""
+    tsx = " TSX flags can be avoided with a model's noTSX variant." if lacking & _models.TSX else ""
     if model:
         return f"If it must move there, use {model}, which all known nodes can run.{tsx}"
     return f"Keep it on nodes that can, or choose a CPU that all nodes have in common.{tsx}"

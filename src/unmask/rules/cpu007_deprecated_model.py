@@ -47,9 +47,11 @@ def check(case: GuestCase) -> Iterator[Problem]:
     spec = _commands.next_spec(case)
     reasons = [remark.text for remark in spec.remarked(RemarkKind.DEPRECATED)]
     proxmox = case.guest.platform is Platform.PROXMOX
-    replacement = catalogue.proxmox_deprecated(spec.label) if proxmox else None
+    # Of a mapped name the label is already the one that Proxmox VE puts in its place.
+    name = (_commands.proxmox_cputype(spec.written) if proxmox else "") or spec.label
+    replacement = catalogue.proxmox_deprecated(name) if proxmox else None
     if replacement:
-        reasons.append(f"Proxmox VE uses {replacement} in place of {spec.label}.")
+        reasons.append(f"Proxmox VE uses {replacement} in place of {name}.")
     model = catalogue.find(spec.model) if spec.model else None
     if model is not None and model.deprecated:
         reasons.append(f"QEMU marks {spec.model} as deprecated: {model.deprecated}")
@@ -58,7 +60,7 @@ def check(case: GuestCase) -> Iterator[Problem]:
     instead = f": use {replacement}" if replacement else ""
     yield Problem(
         severity=Severity.LOW,
-        message=_words.about(case, f"the CPU model {spec.label} is deprecated{instead}"),
+        message=_words.about(case, f"the CPU model {name} is deprecated{instead}"),
         evidence=tuple(dict.fromkeys(reasons)),
         remedy=(
             f"Write {replacement}; the guest's CPU stays the same."

@@ -11,8 +11,8 @@ to an updated node, although model and silicon have the same name.
 
 It looks at x86 virtual machines under KVM whose CPU asks for `hle` or `rtm`. It fires where TSX
 is all that the host cannot give; if more is missing, CPU005 names it all. The severity is high
-where the flags are enforced and the guest is stopped. Where the host's flags are not known, the
-check is skipped.
+where the flags are enforced and the guest is stopped. Where the host's flags are not known, and
+libvirt was not asked about the model, the check is skipped.
 
 ## Remedy
 
@@ -36,19 +36,25 @@ Where the guest runs, and will be changed at its next planned stop.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from unmask.cpu import catalogue
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Mode
-from unmask.model.finding import About, Problem, Rule, Severity
+from unmask.model.finding import About, Problem, Rule
 from unmask.rules import _commands, _models, _peers, _scope, _words
-
-TSX = frozenset({"hle", "rtm"})
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
-    """Yield a problem where the guest asks for TSX and its host has none."""
+    """Yield a problem where the guest's next start asks for TSX and its host has none."""
+    ahead = _scope.at_next_start(case)
+    origin = _words.next_cpu(case, ahead)
+    for problem in _problems(ahead):
+        yield replace(problem, evidence=(origin, *problem.evidence))
+
+
+def _problems(case: GuestCase) -> Iterator[Problem]:
     if not _scope.on_kvm_x86(case):
         return
     asked = _asked(case)
@@ -56,26 +62,24 @@ def check(case: GuestCase) -> Iterator[Problem]:
         return
     host = case.host_cpu
     if not host.complete and asked - host.flags:
+        if _scope.model_usable(case) is not None:
+            return  # libvirt has looked at all of the model, which is CPU005's to tell
         raise UnreadError("whether the host's CPU has TSX is not known", "its /proc/cpuinfo")
     lost = asked - host.flags
-    if not lost or case.view.lost - TSX:
+    if not lost or case.view.lost - _models.TSX:
         return
-    running = _scope.runs(case)
     enforced = case.guest.current.enforced
     variant = _models.without_tsx(case.view.model, _peers.known_cpus(case)) or _models.without_tsx(
         case.view.model, frozenset([host])
     )
-    outcome = "so the flags vanish silently"
-    if enforced:
-        outcome = "so its next start fails" if running else "so it does not start"
     yield Problem(
-        severity=Severity.HIGH if enforced and not running else Severity.MEDIUM,
+        severity=_words.severity_of_loss(case, enforced=enforced),
         message=_words.about(
             case,
             f"{case.view.label} asks for TSX ({_words.flags(lost)}), which {_words.host(case)} "
-            f"does not have, {outcome}",
+            f"does not have, {_words.outcome_of_loss(case, enforced=enforced)}",
         ),
-        evidence=(_words.cpu(case), "TSX has been switched off on many CPUs by updates."),
+        evidence=("TSX has been switched off on many CPUs by updates.",),
         remedy=(
             f"Use {variant}, the same model without TSX."
             if variant
@@ -91,7 +95,7 @@ def _asked(case: GuestCase) -> frozenset[str]:
     spec = case.guest.current
     model = catalogue.find(spec.model) if spec.mode is Mode.MODEL else None
     base = model.flags if model else frozenset()
-    return ((base | spec.on) - spec.off) & TSX
+    return ((base | spec.on) - spec.off) & _models.TSX
 
 
 RULE = Rule("CPU008", "A TSX model on a host without TSX", About.GUEST, check)

@@ -47,7 +47,6 @@ from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, State
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
 from unmask.model.inventory import Platform
-from unmask.model.reading import Known
 from unmask.rules import _commands, _crypto, _scope, _words
 
 
@@ -74,7 +73,7 @@ def check(case: GuestCase) -> Iterator[Problem]:
             _words.cpu(case),
         ),
         remedy=_remedy(case, need),
-        command=_command(case, need),
+        command=_commands.restart(case) if _waits(case, need) else _command(case, need),
         confidence=Confidence.TENTATIVE,
         flags=tuple(sorted(hidden)),
     )
@@ -99,17 +98,23 @@ def _model(case: GuestCase, need: Need) -> str:
     """Return the name of a model that is enough and, as far as is known, runs here, or ""."""
     if case.view.accelerator is Accelerator.TCG:
         return ""
-    known = isinstance(case.host, Known) and isinstance(case.host.value.cpu, Known)
-    if known and not need.flags <= case.host_cpu.flags:
+    host = _scope.known_host_cpu(case)
+    if host and not need.flags <= host.flags:
         return ""
     if case.guest.platform is Platform.LIBVIRT:
-        return _crypto.smallest(case, need.flags | _crypto.BOTH) if known else ""
+        return _crypto.smallest(case, need.flags | _crypto.BOTH) if host else ""
     if need.level == 3:
         return "x86-64-v3"
-    return "x86-64-v2" if known and "aes" not in case.host_cpu.flags else "x86-64-v2-AES"
+    return "x86-64-v2" if host and "aes" not in host.flags else "x86-64-v2-AES"
+
+
+def _waits(case: GuestCase, need: Need) -> bool:
+    return case.pending is not None and case.pending.shows(*need.flags)
 
 
 def _remedy(case: GuestCase, need: Need) -> str:
+    if _waits(case, need):
+        return _commands.WAITS
     model = _model(case, need)
     if not model:
         return f"Choose a CPU model of at least x86-64-v{need.level}."

@@ -51,7 +51,7 @@ from dataclasses import dataclass
 
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
-from unmask.model.cpu import HostCpu, Mode, State
+from unmask.model.cpu import FeatureView, HostCpu, Mode
 from unmask.model.finding import About, Problem, Rule, Severity
 from unmask.model.inventory import Platform
 from unmask.rules import _commands, _peers, _scope, _words
@@ -92,7 +92,7 @@ def check(case: GuestCase) -> Iterator[Problem]:
         return
     if case.guest.current.mode is Mode.UNKNOWN:
         raise UnreadError(_scope.unresolved(case))
-    hidden = [item for items in DEFENCES.values() for item in items if _hidden(case, item)]
+    hidden = [item for items in DEFENCES.values() for item in items if _hidden(case.view, item)]
     if not hidden:
         return
     host = case.host_cpu
@@ -101,13 +101,13 @@ def check(case: GuestCase) -> Iterator[Problem]:
     wanted = [item for item in DEFENCES.get(host.vendor, ()) if item in hidden]
     missing = [item for item in wanted if _given(host, item)]
     if missing:
-        yield _problem(case, [_spelled(host, item) for item in missing])
+        yield _problem(case, missing)
     if not host.complete and len(missing) < len(wanted):
         raise UnreadError("the host's list of flags is not complete", "its /proc/cpuinfo")
 
 
-def _hidden(case: GuestCase, item: Defence) -> bool:
-    return all(case.view.state(flag) is State.HIDDEN for flag in item.seen_as)
+def _hidden(view: FeatureView, item: Defence) -> bool:
+    return all(view.hides(flag) for flag in item.seen_as)
 
 
 def _given(host: HostCpu, item: Defence) -> bool:
@@ -129,8 +129,11 @@ def _spelled(host: HostCpu, item: Defence) -> str:
     return "virt_ssbd" if item.flag == "amd-ssbd" and first_zen else item.flag
 
 
-def _problem(case: GuestCase, missing: list[str]) -> Problem:
+def _problem(case: GuestCase, items: list[Defence]) -> Problem:
     host = case.host_cpu
+    missing = [_spelled(host, item) for item in items]
+    later = case.pending
+    waits = later is not None and not any(_hidden(later, item) for item in items)
     return Problem(
         severity=Severity.INFO if missing == ["pcid"] else Severity.LOW,
         message=_words.about(
@@ -139,8 +142,8 @@ def _problem(case: GuestCase, missing: list[str]) -> Problem:
             f"{_words.host(case)} could give",
         ),
         evidence=(_judged_by(host),),
-        remedy=_remedy(case, missing),
-        command=_commands.add_flags(case, missing),
+        remedy=_commands.WAITS if waits else _remedy(case, missing),
+        command=_commands.restart(case) if waits else _commands.add_flags(case, missing),
         flags=tuple(sorted(missing)),
     )
 

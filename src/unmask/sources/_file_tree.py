@@ -5,6 +5,7 @@ Nothing is ever unpacked to disk. What cannot be read becomes a `Gap`, and the r
 
 from __future__ import annotations
 
+import io
 import lzma
 import os
 import stat
@@ -92,8 +93,11 @@ def read_directory(target: str, wanted: Wanted) -> FileTree:
             else:
                 with path.open("rb") as stream:
                     tree.add(name, stream)
-        except (OSError, RuntimeError) as error:
+        except PermissionError as error:
             tree.gap(name, _said(error), "read permission")
+        except (OSError, RuntimeError) as error:
+            # A loop of links is a RuntimeError up to Python 3.12, with the path in its text.
+            tree.gap(name, _said(error) if isinstance(error, OSError) else "a loop of links")
     return tree
 
 
@@ -186,10 +190,23 @@ def _members(tree: FileTree, archive: tarfile.TarFile, wanted: Wanted) -> None:
             continue
         if ".." in path.parts:
             tree.gap(name[:200], "its path leads out of the archive")
+        elif member.islnk():
+            _linked(tree, name, PurePosixPath(member.linkname.lstrip("/")).as_posix())
         elif member.isfile():
             stream = archive.extractfile(member)
             if stream is not None:
                 tree.add(name, stream)
+        elif not member.isdir():
+            tree.gap(name[:200], "it is not a regular file")
+
+
+def _linked(tree: FileTree, name: str, other: str) -> None:
+    """Take a hard link, which tar writes for a file that it has written under another name."""
+    content = tree.files.get(other)
+    if content is None:
+        tree.gap(name[:200], f"it is a link to {other[:200]}, which was not read before it")
+    else:
+        tree.add(name, io.BytesIO(content))
 
 
 def _decompressed(target: str) -> IO[bytes]:

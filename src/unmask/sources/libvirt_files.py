@@ -64,7 +64,8 @@ def collect(target: str, options: CollectOptions) -> Inventory:
     if not found.gaps:
         raise InputError(f"there is no domain or capabilities XML of libvirt's in {target}")
     first = found.gaps[0]
-    raise InputError(f"nothing in {target} can be used: {first.subject}: {first.reason}")
+    where = "" if single else f"{first.subject}: "
+    raise InputError(f"nothing in {target} can be used: {where}{first.reason}")
 
 
 def _host_name(path: Path) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from unmask.errors import InputError
-from unmask.model.inventory import Inventory
+from unmask.model.inventory import Gap, Inventory
 from unmask.model.source import CollectOptions, Source
 from unmask.sources import _file_tree, _pve_tree
 from unmask.sources._pve_layout import VMID, wanted
@@ -44,12 +44,23 @@ def collect(target: str, options: CollectOptions) -> Inventory:
         tree = _file_tree.read_file(target)
         return _single(target, tree)
     found = _pve_tree.inventory(tree.files, _cluster_name(path), target, tree.gaps)
-    if not (found.guests or found.hosts or found.gaps):
+    if found.guests or any(host.cpu.known for host in found.hosts):
+        return found
+    if found.gaps:
+        first = found.gaps[0]
+        raise InputError(f"nothing in {target} can be read: {_within(target, first)}")
+    if not found.hosts:
         raise InputError(
             f"there is nothing in {target} that unmask can read: no nodes/, qemu-server/ or"
             " VMID.conf of Proxmox VE"
         )
     return found
+
+
+def _within(target: str, gap: Gap) -> str:
+    """Return a gap's subject and reason, without the target, which is named already."""
+    subject = gap.subject.removeprefix(target).lstrip(":/ ")
+    return f"{subject}: {gap.reason}" if subject else gap.reason
 
 
 def _single(target: str, tree: _file_tree.FileTree) -> Inventory:

@@ -40,7 +40,7 @@ HASWELL = Answer("", Origin.ARGS, "Haswell-noTSX", "Haswell-noTSX", YES, YES)
 V3 = Answer("x86-64-v3", Origin.CONFIG, "x86-64-v3", "qemu64", YES, NO)
 V2_AES = V3._replace(written="x86-64-v2-AES", label="x86-64-v2-AES")
 DEFAULT = Answer("", Origin.DEFAULT, "kvm64", "kvm64", NO, NO)
-LOST = Answer("", Origin.CUSTOM, "custom-qemu64", "", UNKNOWN, UNKNOWN, RemarkKind.CUSTOM_MISSING)
+LOST = Answer("", Origin.CUSTOM, "custom-qemu64", "", UNKNOWN, UNKNOWN, RemarkKind.UNRESOLVED)
 OVER = RemarkKind.OVERRIDDEN
 
 ANSWERS = {

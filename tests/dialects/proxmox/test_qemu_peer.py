@@ -163,7 +163,7 @@ def test_recorded_command_lines_and_configurations() -> None:
     values = bare(
         [value for value in generated if not value.startswith("ERROR")]
         + [case["qemu_cpu"] for case in cases]
-        + [qemu.cpu_in_args(case.get("args", "")) for case in cases]
+        + [qemu.cpu_option(qemu.argument_list(case.get("args", ""))) for case in cases]
     )
     assert len(values) > 80
     for value in values:

@@ -78,7 +78,8 @@ def test_a_second_cpu_line_that_is_dropped_changes_nothing() -> None:
 def test_without_the_file_of_custom_models_nothing_is_guessed() -> None:
     spec = read("cpu: custom-qemu64", place=Place("yard", "oak", models=None)).configured
     assert (spec.mode, spec.origin, spec.model) == (Mode.UNKNOWN, Origin.CUSTOM, "")
-    assert "cpu-models.conf was not there" in said(spec, RemarkKind.CUSTOM_MISSING)
+    assert "cpu-models.conf was not there" in said(spec, RemarkKind.UNRESOLVED)
+    assert kinds(spec) == {RemarkKind.UNRESOLVED}
 
 
 def test_args_replace_the_configured_model_and_both_are_named() -> None:

@@ -135,7 +135,7 @@ def _undefined(option: CpuOption) -> CpuSpec:
         origin=Origin.CUSTOM,
         mode=Mode.UNKNOWN,
         label=option.cputype,
-        remarks=(Remark(RemarkKind.CUSTOM_MISSING, said),),
+        remarks=(Remark(RemarkKind.UNRESOLVED, said),),
     )
 
 
