@@ -135,13 +135,24 @@ def test_secrets_differ_from_lab_to_lab() -> None:
 
 def test_the_same_tree_can_be_read_as_files(tmp_path: Path) -> None:
     with Lab(pace=0) as lab:
-        lab.write_tree(tmp_path)
+        lab.write_tree(tmp_path, cpuinfo=True)
         rows = ask(lab, "audit", "GET /cluster/resources", {"type": "vm"})[2]["data"]
     inventory = _collected(tmp_path)
     assert {guest.ident for guest in inventory.guests} == {str(row["vmid"]) for row in rows}
     assert {guest.ident: guest.name for guest in inventory.guests} == {
         str(row["vmid"]): row["name"] for row in rows
     }
+    flags = {host.name: host.cpu.value.flags for host in inventory.hosts}
+    assert "aes" in flags["pve1"]
+    assert "aes" not in flags["pve4"]
+
+
+def test_the_command_line_of_a_running_guest() -> None:
+    with Lab(pace=0) as lab:
+        assert lab.cpu_argument(114).startswith("kvm64,enforce,")
+        assert lab.cpu_argument(115) == "kvm64,+ssse3,-aes"
+        assert lab.cpu_argument(122) == "qemu64"
+        assert lab.cpu_argument(111) == ""
 
 
 def _collected(folder: Path) -> Inventory:
