@@ -1,6 +1,8 @@
 """The life of a lab: what it hands out, what it counts, and that nothing of it stays."""
 
+import http.client
 import json
+import ssl
 import stat
 import threading
 import tomllib
@@ -26,6 +28,24 @@ def test_nothing_of_it_stays() -> None:
     assert not folder.exists()
     with Lab(port=port) as again:
         assert again.port == port
+
+
+def test_an_ended_lab_answers_nobody_any_more() -> None:
+    with Lab(pace=0) as lab:
+        context = ssl.create_default_context(cafile=lab.ca_file)
+        client = http.client.HTTPSConnection("127.0.0.1", lab.port, context=context, timeout=5)
+        assert _version(client, lab) == 200
+        assert client.sock is not None
+    with pytest.raises((OSError, http.client.HTTPException)):
+        _version(client, lab)
+    client.close()
+
+
+def _version(client: http.client.HTTPSConnection, lab: Lab) -> int:
+    client.request("GET", "/api2/json/version", headers=lab.header("audit"))
+    answer = client.getresponse()
+    answer.read()
+    return answer.status
 
 
 def test_a_port_in_use_leaves_no_folder_behind() -> None:

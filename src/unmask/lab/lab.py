@@ -118,6 +118,7 @@ class Lab:
             self.cluster.tasks.stop()
         if self._server and self._thread:
             self._server.shutdown()
+            self._server.hang_up()
             self._thread.join()
             self._server.server_close()
         if self._folder:

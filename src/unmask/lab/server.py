@@ -6,6 +6,7 @@ closes it and has its first line as reason phrase; plain HTTP gets a 301.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
@@ -71,6 +72,13 @@ class LabServer(ThreadingHTTPServer):
         super().__init__(address, Handler)
         self.context = context
         self.desk = desk
+        self.connections: set[socket.socket] = set()
+
+    def hang_up(self) -> None:
+        """End every connection, so that nobody goes on talking to a lab that has ended."""
+        for connection in list(self.connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that go away or do not speak TLS; other errors are bugs."""
@@ -99,9 +107,11 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.plain = True
         super().setup()
+        self.server.connections.add(self.connection)
 
     def finish(self) -> None:
         """Close the connection, however it ended."""
+        self.server.connections.discard(self.connection)
         try:
             super().finish()
         finally:
