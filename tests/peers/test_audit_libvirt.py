@@ -172,9 +172,9 @@ def placeless(answer: Answer) -> dict[str, Any]:
 
 
 def test_plain_system_uri_and_no_target_are_this_host(site: Site, tmp_path: Path) -> None:
-    through = tuple(site.libvirtd.inside())
+    through = tuple(site.libvirtd.inside("env", f"--chdir={tmp_path}"))
     expected = placeless(site.answer)
-    assert placeless(audit("qemu:///system", directory=tmp_path, through=through)) == expected
+    assert placeless(audit("qemu:///system", through=through)) == expected
     if Path("/etc/pve").exists():
         pytest.skip("this machine is a Proxmox VE node: without a target it audits itself")
-    assert placeless(audit(directory=tmp_path, through=through)) == expected
+    assert placeless(audit(through=through)) == expected

@@ -18,7 +18,7 @@ from support.domain_xml import Boot, Cpu, document, serial_to_files
 from support.guest_image import GuestImage
 from support.libvirtd import PREFIX, Libvirtd
 
-BOOT_SECONDS = 240
+BOOT_SECONDS = 480
 AGENT_CHANNEL = (
     "<channel type='unix'><target type='virtio' name='org.qemu.guest_agent.0'/></channel>"
 )

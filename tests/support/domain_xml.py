@@ -67,7 +67,12 @@ def _command_line(arguments: list[str]) -> str:
 
 
 def serial_to_files(*paths: Path) -> str:
-    """Return serial ports, in order, that write to files."""
+    """Return serial ports, in order, that write to files.
+
+    The files are made here: libvirtd, which is root, makes new ones that only root may read.
+    """
+    for path in paths:
+        path.touch()
     return "".join(
         f"<serial type='file'><source path={quoteattr(str(path))}/><target port='{port}'/></serial>"
         for port, path in enumerate(paths)

@@ -55,6 +55,8 @@ class _Names:
     qemu: dict[str, str]
     libvirt: dict[str, str]
     turns_on: dict[str, frozenset[str]]
+    made: frozenset[str]
+    """What `turns_on` leads to."""
     listed: frozenset[str]
     properties: frozenset[str]
 
@@ -109,6 +111,14 @@ def qemu_knows(name: str) -> bool:
     return name.replace("_", "-") in _names().properties
 
 
+def settable(flag: str) -> bool:
+    """Return whether something that QEMU can set makes a guest's kernel print this flag on x86.
+
+    Other words in /proc/cpuinfo, such as `constant_tsc`, a kernel works out for itself.
+    """
+    return flag in _names().made or qemu_knows(qemu_name(flag))
+
+
 def qemu_name(flag: str) -> str:
     """Return QEMU's property name of a flag: "sse4.1" for `sse4_1`."""
     flag = canonical(flag)
@@ -144,12 +154,14 @@ def _names() -> _Names:
     dialects = spelled | {name: flag for flag, name in libvirt.items()} | data["formerly"]
     # A word that is ours is never another flag's alias; the tests hold the tables to that.
     properties = (*own, *(qemu.get(word, word) for word in data["cpuinfo"]), *data["aliases"])
+    turns_on = {flag: frozenset(more) for flag, more in data["turns_on"].items()}
     return _Names(
         canonical=data["freebsd"] | dialects | data["aliases"] | ours,
         folded={name.casefold(): flag for name, flag in data["freebsd"].items()},
         qemu=qemu,
         libvirt=libvirt,
-        turns_on={flag: frozenset(more) for flag, more in data["turns_on"].items()},
+        turns_on=turns_on,
+        made=frozenset[str]().union(*turns_on.values()),
         listed=frozenset(words),
         properties=frozenset(name.replace("_", "-") for name in properties),
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from unmask.cpu import catalogue
 from unmask.cpu.draft import Draft, Setting, unknown
-from unmask.cpu.passthrough import WITHHELD, gives
+from unmask.cpu.passthrough import doubtful, gives, passed
 from unmask.model.cpu import Accelerator, CpuSpec, State
 
 
@@ -69,8 +69,9 @@ def _at_least(where: Setting, draft: Draft) -> Draft:
     if where.host is None:
         return replace(draft, rest=State.HOST).noting(step)
     rest = State.HIDDEN if where.host.complete else State.UNKNOWN
-    shown = draft.shown | where.host.flags - WITHHELD
-    return replace(draft, shown=shown, rest=rest).noting(step)
+    shown = draft.shown | passed(where.host.flags)
+    draft = replace(draft, shown=shown, rest=rest)
+    return draft.marking(doubtful(where.host.flags) - shown, State.UNKNOWN).noting(step)
 
 
 def _newer(where: Setting) -> frozenset[str]:

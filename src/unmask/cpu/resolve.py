@@ -12,7 +12,7 @@ from dataclasses import replace
 from unmask.cpu import catalogue, levels
 from unmask.cpu.draft import Draft, Setting, unknown
 from unmask.cpu.named import maximum, named
-from unmask.cpu.passthrough import WITHHELD, gives
+from unmask.cpu.passthrough import doubtful, gives, passed
 from unmask.model.cpu import (
     Accelerator,
     CpuSpec,
@@ -145,13 +145,13 @@ def _passthrough(spec: CpuSpec, where: Setting) -> Draft:
     draft = Draft(
         spec.label,
         "",
-        (host.flags - WITHHELD | given | {"hypervisor"}) - spec.off,
+        (passed(host.flags) | given) - spec.off,
         State.HIDDEN if host.complete else State.UNKNOWN,
         lost=spec.on - given if host.complete else frozenset(),
         steps=(f"KVM passes the host's CPU through: {host.model_name or 'it has no name'}",),
     )
     draft = replace(draft, starts=not (draft.lost and spec.enforced))
-    return draft.marking(host.flags & WITHHELD - spec.on, State.UNKNOWN).marking(
+    return draft.marking(doubtful(host.flags) - given, State.UNKNOWN).marking(
         spec.off, State.HIDDEN
     )
 
