@@ -110,7 +110,7 @@ def test_one_of_many_writers_with_the_same_digest_wins() -> None:
 
 
 def test_tasks_take_their_time() -> None:
-    with Lab(pace=0.2) as lab:
+    with Lab(pace=0.3) as lab:
         upid = ask(lab, "fix", "POST /nodes/pve1/qemu/101/status/shutdown")[2]["data"]
         status = ask(lab, "fix", f"GET /nodes/pve1/tasks/{upid}/status")[2]["data"]
         assert status["status"] == "running"
