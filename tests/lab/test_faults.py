@@ -32,6 +32,8 @@ def test_latency(lab: Lab) -> None:
     started = time.monotonic()
     assert get(lab).status_code == 200
     assert time.monotonic() - started >= 0.2
+    assert lab.seen[-1].own > 0
+    assert lab.seen[-1].seconds - lab.seen[-1].own >= 0.2
 
 
 def test_5xx(lab: Lab) -> None:

@@ -1,6 +1,8 @@
 """The life of a lab: what it hands out, what it counts, and that nothing of it stays."""
 
+import http.client
 import json
+import ssl
 import stat
 import threading
 import tomllib
@@ -26,6 +28,24 @@ def test_nothing_of_it_stays() -> None:
     assert not folder.exists()
     with Lab(port=port) as again:
         assert again.port == port
+
+
+def test_an_ended_lab_answers_nobody_any_more() -> None:
+    with Lab(pace=0) as lab:
+        context = ssl.create_default_context(cafile=lab.ca_file)
+        client = http.client.HTTPSConnection("127.0.0.1", lab.port, context=context, timeout=5)
+        assert _version(client, lab) == 200
+        assert client.sock is not None
+    with pytest.raises((OSError, http.client.HTTPException)):
+        _version(client, lab)
+    client.close()
+
+
+def _version(client: http.client.HTTPSConnection, lab: Lab) -> int:
+    client.request("GET", "/api2/json/version", headers=lab.header("audit"))
+    answer = client.getresponse()
+    answer.read()
+    return answer.status
 
 
 def test_a_port_in_use_leaves_no_folder_behind() -> None:
@@ -90,7 +110,7 @@ def test_one_of_many_writers_with_the_same_digest_wins() -> None:
 
 
 def test_tasks_take_their_time() -> None:
-    with Lab(pace=0.2) as lab:
+    with Lab(pace=0.3) as lab:
         upid = ask(lab, "fix", "POST /nodes/pve1/qemu/101/status/shutdown")[2]["data"]
         status = ask(lab, "fix", f"GET /nodes/pve1/tasks/{upid}/status")[2]["data"]
         assert status["status"] == "running"
@@ -135,13 +155,24 @@ def test_secrets_differ_from_lab_to_lab() -> None:
 
 def test_the_same_tree_can_be_read_as_files(tmp_path: Path) -> None:
     with Lab(pace=0) as lab:
-        lab.write_tree(tmp_path)
+        lab.write_tree(tmp_path, cpuinfo=True)
         rows = ask(lab, "audit", "GET /cluster/resources", {"type": "vm"})[2]["data"]
     inventory = _collected(tmp_path)
     assert {guest.ident for guest in inventory.guests} == {str(row["vmid"]) for row in rows}
     assert {guest.ident: guest.name for guest in inventory.guests} == {
         str(row["vmid"]): row["name"] for row in rows
     }
+    flags = {host.name: host.cpu.value.flags for host in inventory.hosts}
+    assert "aes" in flags["pve1"]
+    assert "aes" not in flags["pve4"]
+
+
+def test_the_command_line_of_a_running_guest() -> None:
+    with Lab(pace=0) as lab:
+        assert lab.cpu_argument(114).startswith("kvm64,enforce,")
+        assert lab.cpu_argument(115) == "kvm64,+ssse3,-aes"
+        assert lab.cpu_argument(122) == "qemu64"
+        assert lab.cpu_argument(111) == ""
 
 
 def _collected(folder: Path) -> Inventory:

@@ -17,18 +17,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from unmask.lab import faults, guest_agent, guest_cpu, handout, membership
+from unmask.lab import faults, guest_cpu, handout
 from unmask.lab.api import Api
+from unmask.lab.assembly import assemble
 from unmask.lab.certificates import Certificates, make
 from unmask.lab.cluster import Cluster
 from unmask.lab.edition import Edition
 from unmask.lab.faults import Faults
-from unmask.lab.guest_agent import GuestAgent
-from unmask.lab.guest_row import processors
 from unmask.lab.server import Desk, LabServer, Seen
 from unmask.lab.sessions import Sessions
 from unmask.lab.site import Site, packaged
-from unmask.lab.tasks import Tasks
 
 PACE = 0.05
 """Lab seconds per second that Proxmox would take: a refused login takes 0.15 s instead of 3."""
@@ -68,7 +66,7 @@ class Lab:
         """
         self.site: Site = beside.site if beside else site or packaged()
         self.cluster: Cluster = (
-            beside.cluster if beside else _cluster(self.site, Edition(version), pace)
+            beside.cluster if beside else assemble(self.site, Edition(version), pace)
         )
         self.sessions: Sessions = (
             beside.sessions
@@ -120,6 +118,7 @@ class Lab:
             self.cluster.tasks.stop()
         if self._server and self._thread:
             self._server.shutdown()
+            self._server.hang_up()
             self._thread.join()
             self._server.server_close()
         if self._folder:
@@ -237,51 +236,24 @@ class Lab:
         with self.cluster.lock:
             return dict(self.cluster.files)
 
-    def write_tree(self, folder: Path) -> None:
-        """Write the files of /etc/pve as they are now below `folder`."""
-        for path, text in self.tree().items():
+    def cpu_argument(self, vmid: int) -> str:
+        """Return the value of -cpu in a running guest's command line, "" if it is stopped."""
+        process = self.cluster.process(vmid)
+        return guest_cpu.argument(self.cluster, process.values) if process else ""
+
+    def write_tree(self, folder: Path, *, cpuinfo: bool = False) -> None:
+        """Write the files of /etc/pve as they are now below `folder`.
+
+        Args:
+            folder: Is there already.
+            cpuinfo: Also write each node's /proc/cpuinfo to nodes/NODE/cpuinfo, where unmask looks
+                for a copy of it.
+        """
+        files = dict(self.tree())
+        if cpuinfo:
+            for name, host in self.cluster.hosts.items():
+                files[f"nodes/{name}/cpuinfo"] = host.proc_cpuinfo()
+        for path, text in files.items():
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
-
-
-def _cluster(site: Site, edition: Edition, pace: float) -> Cluster:
-    corosync = site.files.get("corosync.conf", "")
-    lock = threading.RLock()
-    cluster = Cluster(
-        edition=edition,
-        files=dict(site.files),
-        hosts=site.hosts,
-        members=membership.members(corosync),
-        name=membership.cluster_name(corosync),
-        tasks=Tasks(pace, lock),
-        lock=lock,
-        without_acpi=site.without_acpi,
-    )
-    containers = cluster.guests("lxc")
-    for vmid, table in site.agents.items():
-        cluster.agents[vmid] = _agent(cluster, vmid, guest_agent.parse(table, pace))
-    for vmid, node in cluster.guests().items():
-        if vmid in site.running:
-            cluster.began(vmid, cluster.guest(node, vmid).main)
-    for vmid in containers:
-        if vmid in site.running:
-            cluster.began(vmid, {})
-    cluster.written.clear()
-    return cluster
-
-
-def _agent(cluster: Cluster, vmid: int, agent: GuestAgent) -> GuestAgent:
-    """Let the guest's /proc/cpuinfo be what it sees of the node on which it runs."""
-
-    def cpuinfo() -> str:
-        node, process = cluster.guests()[vmid], cluster.process(vmid)
-        values = process.values if process else {}
-        host = cluster.hosts[node]
-        fields = {name: host.field(name) for name in ("vendor_id", "cpu family", "model name")}
-        found = guest_cpu.view(cluster, node, values)
-        return guest_cpu.proc_cpuinfo(found, fields, processors(values))
-
-    if "/proc/cpuinfo" not in agent.files:
-        agent.cpuinfo = cpuinfo
-    return agent

@@ -20,9 +20,7 @@ LIFETIME = 2 * 3600
 """Seconds that a ticket is good for."""
 
 TOKEN = re.compile(r"PVEAPIToken[= ](?P<value>[^;]*)")
-VALUE = re.compile(
-    r"(?P<user>[^\s!=]+@[^\s!=]+)!(?P<token>[A-Za-z][A-Za-z0-9._-]+)[=:](?P<secret>.+)"
-)
+VALUE = re.compile(r"(?P<user>[^\s!=]+@[^\s!=]+)!(?P<token>[A-Za-z][A-Za-z0-9._-]+)=(?P<secret>.+)")
 COOKIE = "PVEAuthCookie"
 
 

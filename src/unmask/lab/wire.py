@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -100,4 +101,16 @@ def page(*, proxy: bool = False) -> Reply:
 
 
 def _encoded(body: dict[str, Json]) -> bytes:
-    return json.dumps(body, ensure_ascii=False).encode()
+    """Return the body as JSON; keys come in another order each time, as Perl's do."""
+    data = body["data"]
+    if isinstance(data, list):
+        data = [_shuffled(item) for item in data]
+    return json.dumps(_shuffled(body | {"data": _shuffled(data)}), ensure_ascii=False).encode()
+
+
+def _shuffled(value: Json) -> Json:
+    if not isinstance(value, dict):
+        return value
+    items = list(value.items())
+    random.shuffle(items)
+    return dict(items)

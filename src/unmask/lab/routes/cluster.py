@@ -100,7 +100,7 @@ def _storages(call: Call) -> list[dict[str, Json]]:
         if not call.may(f"/storage/{name}", "Datastore.Audit", "Datastore.AllocateSpace"):
             continue
         everywhere = [member.name for member in cluster.members]
-        nodes = keys["nodes"].split(",") if "nodes" in keys else everywhere
+        nodes = [node for node in everywhere if node in keys.get("nodes", node).split(",")]
         for node in nodes:
             size = cluster.hosts[node].disk
             row = {

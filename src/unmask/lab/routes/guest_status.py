@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 
 from unmask.lab import guest_cpu
@@ -51,6 +52,7 @@ def guests(call: Call) -> Json:
             file = call.cluster.guest(node, vmid)
             values = _current(call.cluster, vmid, file.main)
             found.append(status(call.cluster, vmid, values, full=bool(call.number("full"))))
+    random.shuffle(found)  # Perl's order, which nobody may count on
     return found
 
 

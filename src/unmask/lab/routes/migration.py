@@ -144,6 +144,10 @@ def migrate(call: Call) -> Json:
             _say(task, f"ERROR: {ABORTED} (duration 00:00:00): Can't connect to destination")
             raise Refused(ABORTED)
         _say(task, f"starting migration of VM {call.vmid} to node {address}")
+        said = _hindrance(call, target, running=running is not None)
+        if said:
+            _say(task, f"ERROR: {ABORTED} (duration 00:00:00): {said}")
+            raise Refused(ABORTED)
         if running:
             _start_on(call, target, task)
         _move(call, target)
@@ -151,6 +155,23 @@ def migrate(call: Call) -> Json:
 
     kind = "hamigrate" if managed(cluster, call.vmid) else "qmigrate"
     return cluster.tasks.start(call.node, kind, str(call.vmid), call.caller, work, 3.0).upid
+
+
+def _hindrance(call: Call, target: str, *, running: bool) -> str:
+    """Return what holds a guest where it is, "" for nothing (prepare of PVE/QemuMigrate.pm)."""
+    cluster = call.cluster
+    file = cluster.guest(call.node, call.vmid)
+    devices = _local_resources(file)
+    if devices and (running or not call.number("force")):
+        return f"can't migrate VM which uses local devices: {', '.join(devices)}"
+    for name in sorted(_storages(file)):
+        if not _has_storage(cluster, name, target):
+            return f"storage '{name}' is not available on node '{target}'"
+    disks = [row["volid"] for row in _local_disks(cluster, file) if row["is_attached"]]
+    if running and disks and not call.number("with-local-disks"):
+        what = "can't live migrate attached local disks without with-local-disks option"
+        return f"can't migrate local disk '{disks[0]}': {what}"
+    return ""
 
 
 def _start_on(call: Call, target: str, task: Task) -> None:
