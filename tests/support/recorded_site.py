@@ -10,7 +10,7 @@ from unmask.lab.site import Site
 DROPPED = {120: "custom-missing", 121: "kvm64,flags=+pclmulqdq"}
 """Values of `cpu` that the real server dropped from its answers, as the notes say."""
 
-SECRET = "0a1b2c3d"  # noqa: S105 - of the test only
+SECRET = "0a1b2c3d"
 PASSWORDS = {
     "root@pam": "example-password",
     "cpuadm@pve": "pw-cpuadm-123",

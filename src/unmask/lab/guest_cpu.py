@@ -50,7 +50,7 @@ def argument(cluster: Cluster, values: Values) -> str:
         version=version,
     )
     own = command.cpu_argument(option, models, setting)
-    return qemu.cpu_in_args(values.get("args", "")) or own
+    return qemu.cpu_option(qemu.argument_list(values.get("args", ""))) or own
 
 
 def view(cluster: Cluster, node: str, values: Values) -> FeatureView:
