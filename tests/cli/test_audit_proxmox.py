@@ -214,3 +214,33 @@ def test_progress_is_shown_on_a_terminal_only(command: Command, lab: Lab) -> Non
     os.close(leader)
     assert "guests: " in shown
     assert shown.endswith("\r\x1b[K")
+
+
+def test_a_password_is_asked_for_at_a_terminal_and_not_shown(lab: Lab, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    child, leader = pty.fork()
+    if child == 0:
+        os.execve(  # noqa: S606
+            UNMASK,
+            [
+                UNMASK, "audit", f"pve://audit@pve@{lab.address}", "--fingerprint",
+                lab.fingerprint, "--format", "json", "--output", str(report),
+            ],
+            peers.environment(HOME=str(tmp_path), TERM="xterm"),
+        )  # fmt: skip
+    shown = b""
+    while b"Password of audit@pve: " not in shown:
+        shown += os.read(leader, 4096)
+    os.write(leader, lab.passwords["audit@pve"].encode() + b"\n")
+    while True:
+        try:
+            data = os.read(leader, 4096)
+        except OSError:  # Linux says so when the other side has gone
+            break
+        if not data:
+            break
+        shown += data
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    os.close(leader)
+    assert lab.passwords["audit@pve"].encode() not in shown
+    assert len(json.loads(report.read_text())["guests"]) == 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from unmask.config import credentials
 from unmask.config.credentials import Surroundings
 from unmask.config.reference import Reference
-from unmask.errors import TargetError, UnmaskError, UsageError
+from unmask.errors import MissingPackageError, TargetError, UnmaskError, UsageError
 from unmask.model.access import Access, Login
 
 SECRET = "b6e01d8a-hush"
@@ -176,3 +177,43 @@ def test_the_rest_of_the_reference_is_taken_over() -> None:
     assert found.trust.fingerprints == (PIN.replace(":", "").lower(),)
     assert found.trust.insecure
     assert found.entries == ("pve2:8006", "pve3:1")
+
+
+def test_the_systems_keyring_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    keyring = pytest.importorskip("keyring")
+    backend = pytest.importorskip("keyring.backend")
+    errors = pytest.importorskip("keyring.errors")
+
+    class Store(backend.KeyringBackend):  # type: ignore[misc,name-defined]
+        priority = 1
+
+        def get_password(self, service: str, username: str) -> str | None:
+            if service == "locked":
+                raise errors.KeyringLocked("it is locked")
+            return SECRET if (service, username) == ("unmask", "a@pve!id") else None
+
+        def set_password(self, service: str, username: str, password: str) -> None:
+            raise NotImplementedError
+
+    monkeypatch.setattr("keyring.core._keyring_backend", Store())
+    assert keyring.get_password("unmask", "a@pve!id") == SECRET
+    around = Surroundings({}, lambda _: None)
+
+    def login(service: str, token_id: str) -> str:
+        reference = Reference(keyring=service, token_id=token_id)
+        found = credentials.access("pve://pve1", reference, around).login
+        assert found is not None
+        return found.secret.reveal()
+
+    assert login("unmask", "a@pve!id") == SECRET
+    with pytest.raises(TargetError, match="has nothing for b@pve!id"):
+        login("unmask", "b@pve!id")
+    with pytest.raises(TargetError, match="cannot be used: it is locked"):
+        login("locked", "a@pve!id")
+
+
+def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    reference = Reference(keyring="unmask", token_id="a@pve!id")
+    with pytest.raises(MissingPackageError, match=r"pip install 'unmask\[keyring\]'"):
+        credentials.access("pve://pve1", reference, Surroundings({}, lambda _: None))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import select
 import socket
+import socketserver
 import threading
 import time
 from collections.abc import Iterator
@@ -270,3 +272,47 @@ def test_a_proxy_of_the_environment_is_used(lab: Lab, monkeypatch: pytest.Monkey
         api(lab, seconds=3).get("version")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     assert api(lab).get("version")
+
+
+@contextmanager
+def proxying() -> Iterator[tuple[str, list[str]]]:
+    """Serve as a proxy that connects to wherever it is asked to."""
+    asked: list[str] = []
+
+    class Proxy(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            asked.append(self.rfile.readline().decode().split()[1])
+            while self.rfile.readline().strip():
+                pass
+            host, _, port = asked[-1].rpartition(":")
+            with socket.create_connection((host, int(port))) as there:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
+                ends = {self.connection: there, there: self.connection}
+                while True:
+                    for end in select.select(list(ends), [], [], 10)[0]:
+                        data = end.recv(65536)
+                        if not data:
+                            return
+                        ends[end].sendall(data)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Proxy) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", asked
+        server.shutdown()
+
+
+def test_a_pin_holds_through_a_proxy(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    pin = lab.fingerprint.replace(":", "").lower()
+    with proxying() as (proxy, asked):
+        monkeypatch.setenv("https_proxy", proxy)
+        good = api(lab, by=Trust(fingerprints=(pin,)))
+        assert good.get("version")
+        assert asked == [lab.address]
+        seen = len(lab.seen)
+        with pytest.raises(UntrustedError):
+            api(lab, by=Trust(fingerprints=(OTHER,))).get("version")
+        assert len(lab.seen) == seen
+        good.close()

@@ -60,8 +60,7 @@ def machine(
     """
     state = STATES.get(str(item.row.get("status", "")), GuestState.UNKNOWN)
     config = _config(pending, snapshots)
-    lock = excerpt(config.main.values.get("lock", "") or text(item.row.get("lock", "")), 40)
-    suspended = lock == "suspended" and state is not GuestState.RUNNING
+    suspended = config.main.values.get("lock") == "suspended" and state is not GuestState.RUNNING
     waiting = state is GuestState.STOPPED and not suspended and config.pending is not None
     if waiting:
         config = _applied(config)
@@ -75,7 +74,6 @@ def machine(
         state=GuestState.SUSPENDED if suspended else state,
         running=built.running if suspended else None,
         remarks=remarks,
-        lock=lock,
     )
 
 
@@ -145,10 +143,10 @@ def _explained(built: Guest, missing: str, needs: Callable[[str], str]) -> Guest
 
 def _unresolved(spec: CpuSpec, needs: Callable[[str], str]) -> CpuSpec:
     """Replace what would be said of a file that was not there: the server knows the model."""
-    if not spec.remarked(RemarkKind.CUSTOM_MISSING):
+    if spec.origin is not Origin.CUSTOM or not spec.remarked(RemarkKind.UNRESOLVED):
         return spec
     said = undefined(excerpt(custom_name(spec.written), 60), needs)
-    kept = tuple(item for item in spec.remarks if item.kind is not RemarkKind.CUSTOM_MISSING)
+    kept = tuple(item for item in spec.remarks if item.kind is not RemarkKind.UNRESOLVED)
     return replace(spec, remarks=(Remark(RemarkKind.UNRESOLVED, said), *kept))
 
 
