@@ -186,3 +186,12 @@ def test_a_command_does_not_import_another_commands_parts() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert not {"tabulate", "libvirt", "rich", "unmask.cli.audit"} & set(done.stderr.split())
+
+
+def test_a_working_directory_that_is_gone_is_said(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f"cd {gone} && rmdir {gone} && exec {UNMASK} audit saved.json"
+    result = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr == "unmask: the working directory no longer exists; change to another\n"

@@ -17,6 +17,7 @@ DECLARED = [*TABLE["proxmox"], *(f"http://{name}.0" for name in TABLE["libosinfo
     [
         ("http://redhat.com/rhel/9.0", 2),
         ("http://redhat.com/rhel/10.1", 3),
+        ("http://redhat.com/rhel/9-unknown", 2),
         ("http://centos.org/centos-stream/9", 2),
         ("http://oracle.com/ol/10.0", 3),
         ("http://rockylinux.org/rocky/9", 2),
@@ -35,7 +36,17 @@ def test_systems_and_their_levels(declared: str, level: int) -> None:
 
 @pytest.mark.parametrize(
     "declared",
-    ["", "l26", "win10", "other", "http://redhat.com/rhel/90", "http://redhat.com/rhel/8.10", "9"],
+    [
+        "",
+        "l26",
+        "win10",
+        "other",
+        "http://redhat.com/rhel/90",
+        "http://redhat.com/rhel/8.10",
+        "9",
+        "http://redhat.com/rhel-unknown",
+        "http://redhat.com/rhel/9-beta",
+    ],
 )
 def test_systems_of_which_nothing_is_known(declared: str) -> None:
     assert need(declared) is None

@@ -9,7 +9,6 @@ import pytest
 from unmask.cpu import catalogue
 from unmask.errors import UsageError
 from unmask.report import _models
-from unmask.report._consumers import CONSUMERS
 from unmask.report._model_facts import facts, listing
 from unmask.report._paint import Paint
 
@@ -67,13 +66,6 @@ def test_a_page_of_proxmox_says_what_it_is_built_on() -> None:
     assert "libsodium's aes256gcm: lacks pclmulqdq: not available at all" in text
     assert "LUKS and fscrypt on Linux (AES-XTS): has what it needs" in text
     assert max(map(len, text.splitlines())) <= 100
-
-
-def test_flags_of_consumers_are_spelled_as_the_catalogue_spells_them() -> None:
-    everything = frozenset[str]().union(*(model.flags for model in listing(versions=True)))
-    for consumer in CONSUMERS:
-        assert consumer.needs
-        assert set(consumer.needs) <= everything, consumer.name
 
 
 def test_the_json_form_has_the_same_facts() -> None:

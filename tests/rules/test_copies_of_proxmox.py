@@ -5,7 +5,10 @@ The fixtures of a rule are made of specifications; here the specification is the
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
+
+import pytest
 
 from support.etc_pve import collect, write
 from unmask import plugins
@@ -70,3 +73,47 @@ def test_a_node_of_another_architecture_is_no_place_where_a_guest_could_go(
     problem = only(outcome).problem
     assert problem.command == "qm set 101 --cpu Westmere"
     assert "other node" not in problem.remedy
+
+
+BARE = INTEL.replace(" pcid", "")
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "cpuinfo", "command"),
+    [
+        ("CPU001", "host,flags=-aes", INTEL, "--cpu host"),
+        ("CPU001", "host,flags=+pcid;-aes,hidden=1", INTEL, "--cpu host,hidden=1,flags=+pcid"),
+        ("CPU001", "Westmere,flags=-aes", INTEL, "--cpu Westmere"),
+        ("CPU001", "x86-64-v2-AES,flags=-aes;+pcid", INTEL, "--cpu Westmere,flags=+pcid"),
+        ("CPU005", "x86-64-v2-AES,flags=+pcid", BARE, "--cpu x86-64-v2-AES"),
+        ("CPU005", "host,flags=+pcid;+aes", BARE, "--cpu host,flags=+aes"),
+        ("CPU005", "EPYC,flags=+pcid", BARE, "--cpu Westmere"),
+    ],
+)
+def test_a_command_leaves_out_what_would_undo_it(
+    tmp_path: Path, code: str, line: str, cpuinfo: str, command: str
+) -> None:
+    problem = only(audit(tmp_path, f"cpu: {line}\n", cpuinfo=cpuinfo, code=code)).problem
+    assert shlex.split(problem.command) == ["qm", "set", "101", *command.split()]
+    cured = audit(tmp_path, f"cpu: {command.split()[1]}\n", cpuinfo=cpuinfo, code=code)
+    assert cured.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "cpu"),
+    [
+        ("CPU001", "qemu64"),
+        ("CPU002", "qemu64,+aes"),
+        ("CPU005", "EPYC"),
+        ("CPU008", "Westmere,+hle,+rtm"),
+        ("REQ001", "qemu64"),
+        ("SEC001", "Westmere"),
+    ],
+)
+def test_a_remedy_is_never_a_change_that_the_arguments_undo(
+    tmp_path: Path, code: str, cpu: str
+) -> None:
+    config = f"cpu: host\nostype: win11\nargs: -cpu {cpu}\n"
+    problem = only(audit(tmp_path, config, cpuinfo=INTEL, code=code)).problem
+    assert problem.command == ""
+    assert "The -cpu in args decides" in problem.remedy

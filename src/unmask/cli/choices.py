@@ -76,4 +76,8 @@ def configuration(path: Path | None) -> Settings:
     """
     if path:
         return settings.load(path)
-    return settings.find(Path.cwd(), os.environ, os.geteuid())
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the working directory no longer exists; change to another") from error
+    return settings.find(folder, os.environ, os.geteuid())

@@ -10,7 +10,7 @@ from typing import Any
 from unmask.cpu import data_file
 from unmask.cpu.levels import LEVELS
 
-LIBOSINFO = re.compile(r"^https?://(?P<family>[^/]+/[^/]+)/(?P<major>\d+|[a-z0-9]+)(?:\.|$)")
+LIBOSINFO = re.compile(r"^https?://(?P<family>[^/]+/[^/]+)/(?P<major>[a-z0-9]+)(?:\.|-unknown$|$)")
 
 
 @dataclass(frozen=True, slots=True)

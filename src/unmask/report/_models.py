@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from unmask.cpu import levels
+from unmask.cpu.consumers import consumers
 from unmask.cpu.features import reported
-from unmask.report._consumers import CONSUMERS
 from unmask.report._grid import Layout, draw, fit
 from unmask.report._model_facts import ModelFacts
 from unmask.report._paint import Paint
@@ -69,7 +69,7 @@ def page(model: ModelFacts, width: int, paint: Paint) -> str:
     for note in model.notes:
         lines += wrap(note, width, "  note:      ", " " * 13)
     lines += ["", paint.heading("What software makes of it")]
-    for consumer in CONSUMERS:
+    for consumer in consumers():
         lines += wrap(f"{consumer.name}: {consumer.verdict(model.flags)}", width, "  ", "    ")
     return "\n".join(lines) + "\n"
 

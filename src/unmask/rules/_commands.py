@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from shlex import quote
 
-from unmask.cpu.features import qemu_name
+from unmask.cpu.features import flags_of, qemu_name
 from unmask.model.case import GuestCase
 from unmask.model.cpu import CpuSpec, Mode, Origin
 from unmask.model.inventory import Platform
@@ -17,14 +17,42 @@ WAITS = "The change that is pending cures it: stop the guest and start it again.
 """The remedy where a configuration is right already, and `restart` the command."""
 
 
-def set_model(case: GuestCase, model: str) -> str:
-    """Return the command that gives the guest another model; "" where none would have an effect."""
+def set_model(
+    case: GuestCase, model: str, *, shows: Collection[str] = (), lacks: Collection[str] = ()
+) -> str:
+    """Return the command that gives the guest another model; "" where none would have an effect.
+
+    Of the guest's own flags, what turns any of `shows` off or any of `lacks` on is left out: it
+    would undo what the model is chosen for.
+    """
     spec = next_spec(case)
     if case.guest.platform is Platform.LIBVIRT:
         return edit(case)
     if spec.origin is Origin.ARGS:
         return ""
-    return f"qm set {quote(case.guest.ident)} --cpu {quote(proxmox_value(spec, model=model))}"
+    value = proxmox_value(spec, model=model, shows=shows, lacks=lacks)
+    return f"qm set {quote(case.guest.ident)} --cpu {quote(value)}"
+
+
+def drop_flags(case: GuestCase, flags: Collection[str]) -> str:
+    """Return the command that leaves flags out of the guest's own; "" where they are not there."""
+    spec = next_spec(case)
+    if case.guest.platform is Platform.PROXMOX and spec.origin is not Origin.CONFIG:
+        return ""
+    model = proxmox_cputype(spec.written) or spec.label
+    return set_model(case, model, shows=flags, lacks=flags)
+
+
+def in_arguments(case: GuestCase) -> str:
+    """Return a sentence that says where the CPU must be changed, "" where that is the usual place.
+
+    A raw `-cpu` decides as long as it is there, so that no other change has an effect.
+    """
+    if next_spec(case).origin is not Origin.ARGS:
+        return ""
+    if case.guest.platform is Platform.LIBVIRT:
+        return "The -cpu in <qemu:commandline> decides: change it there."
+    return "The -cpu in args decides: change it there, which only root@pam may."
 
 
 def add_flags(case: GuestCase, flags: Collection[str]) -> str:
@@ -65,10 +93,18 @@ def proxmox_cputype(written: str) -> str:
     return ""
 
 
-def proxmox_value(spec: CpuSpec, model: str, flags: Collection[str] = ()) -> str:
+def proxmox_value(
+    spec: CpuSpec,
+    model: str,
+    flags: Collection[str] = (),
+    *,
+    shows: Collection[str] = (),
+    lacks: Collection[str] = (),
+) -> str:
     """Return a Proxmox `cpu` value with another model or more flags, all else kept.
 
-    What Proxmox has dropped or does not use (origin DEFAULT) is not carried over.
+    What Proxmox has dropped or does not use (origin DEFAULT) is not carried over, nor is what
+    turns any of `shows` off or any of `lacks` on.
     """
     written = spec.written if spec.origin in (Origin.CONFIG, Origin.CUSTOM) else ""
     kept: list[str] = []
@@ -80,7 +116,13 @@ def proxmox_value(spec: CpuSpec, model: str, flags: Collection[str] = ()) -> str
         elif equals and key != "cputype":
             kept.append(part)
     added = [f"+{qemu_name(flag)}" for flag in sorted(flags)]
-    present = [flag for flag in present if flag[1:] not in {new[1:] for new in added}]
+    unwanted = {"-": shows, "+": lacks}
+    present = [
+        flag
+        for flag in present
+        if flag[1:] not in {new[1:] for new in added}
+        and flags_of(flag[1:]).isdisjoint(unwanted.get(flag[0], ()))
+    ]
     together = ";".join(present + added)
     return ",".join([model, *kept, *([f"flags={together}"] if together else [])])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from unmask.cpu import catalogue
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Origin
 from unmask.model.inventory import Platform
@@ -40,7 +41,25 @@ def advice(case: GuestCase) -> Advice:
             f"Add +aes;+pclmulqdq to the flags of {spec.label} in {CUSTOM_FILE}; that changes "
             "every guest that uses this custom model, at its next stop and start."
         )
+    off = _turned_off(case)
+    if off:
+        text = (
+            f"The configuration turns {_words.flags(off)} off by name: leave that out, and "
+            f"{spec.label} shows both. It takes effect after a stop and start."
+        )
+        return Advice(text, _commands.drop_flags(case, off))
     return _model(case)
+
+
+def _turned_off(case: GuestCase) -> frozenset[str]:
+    """Return what is turned off by name, where the guest would see both without that."""
+    spec = _commands.next_spec(case)
+    off = spec.off & BOTH & case.host_cpu.flags
+    if _commands.passes_host(spec):
+        return off
+    model = catalogue.find(spec.model)
+    shown = (model.flags if model else frozenset()) | spec.on | off
+    return off if BOTH & case.host_cpu.flags <= shown else frozenset()
 
 
 def _in_arguments(case: GuestCase) -> str:
@@ -86,7 +105,7 @@ def _for_proxmox(case: GuestCase, model: str, *, everywhere: bool) -> Advice:
     reach = _range(case) if everywhere else f"{case.host.value.name} can run; {ELSEWHERE}"
     why = f" {NOT_HOST}" if windows else ""
     text = f"Use {model}, the smallest model with both that {reach}; or {custom}.{why}{end}"
-    return Advice(text, _commands.set_model(case, model))
+    return Advice(text, _commands.set_model(case, model, shows=BOTH))
 
 
 def _aes_only(case: GuestCase) -> str:

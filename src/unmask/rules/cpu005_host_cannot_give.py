@@ -126,8 +126,8 @@ def _lost(case: GuestCase, lost: frozenset[str]) -> Problem:
             if enforced
             else "Nothing enforces the flags: the guest starts without them.",
         ),
-        remedy=_remedy(case, lost, model),
-        command=_command(case, model),
+        remedy=_commands.in_arguments(case) or _remedy(case, lost, model),
+        command=_command(case, lost, model),
         confidence=(Confidence.TENTATIVE if enforced and _scope.runs(case) else Confidence.FIRM),
         flags=tuple(sorted(lost)),
     )
@@ -140,17 +140,27 @@ def _smallest(case: GuestCase, *, own_host: bool) -> str:
 
 
 def _remedy(case: GuestCase, lost: frozenset[str], model: str) -> str:
-    own = catalogue.proxmox_model(case.guest.current.label)
-    added = lost & case.guest.current.on - (own.on if own else frozenset())
-    drop = f"Remove {_words.flags(added)} from the configuration" if added else ""
+    added = _added(case, lost)
+    drop = f"remove {_words.flags(added)} from the configuration" if added else ""
     change = f"use {model}, which {case.host.value.name} can run" if model else ""
-    words = [word for word in (drop, change) if word] or ["choose a model that this host can run"]
-    text = " or ".join(words)
+    if added != lost:  # to remove them would not be enough
+        change = change or "choose a model that this host can run"
+        drop, change = change, f" and {drop}" if drop else ""
+    elif change:
+        change = f" or {change}"
+    text = f"{drop}{change}"
     return f"{text[0].upper()}{text[1:]}. It takes effect after a stop and start."
 
 
-def _command(case: GuestCase, model: str) -> str:
-    return _commands.set_model(case, model) if model else ""
+def _added(case: GuestCase, lost: frozenset[str]) -> frozenset[str]:
+    """Return what of `lost` is asked for beside the model."""
+    own = catalogue.proxmox_model(case.guest.current.label)
+    return lost & case.guest.current.on - (own.on if own else frozenset())
+
+
+def _command(case: GuestCase, lost: frozenset[str], model: str) -> str:
+    drop = _commands.drop_flags(case, lost) if _added(case, lost) == lost else ""
+    return drop or (_commands.set_model(case, model, lacks=lost) if model else "")
 
 
 def _open(case: GuestCase) -> bool:
@@ -222,8 +232,8 @@ def _elsewhere(case: GuestCase) -> Iterator[Problem]:
         severity=Severity.LOW,
         message=_words.about(case, f"{case.view.label} cannot be run in full on {names}"),
         evidence=tuple(f"{name} lacks {_words.flags(lost)}." for name, lost in unable),
-        remedy=_elsewhere_remedy(model, lacking),
-        command=_command(case, model),
+        remedy=_commands.in_arguments(case) or _elsewhere_remedy(model, lacking),
+        command=_commands.set_model(case, model, lacks=lacking) if model else "",
         flags=tuple(sorted(lacking)),
     )
 

@@ -80,14 +80,16 @@ def _problems(case: GuestCase) -> Iterator[Problem]:
             f"does not have, {_words.outcome_of_loss(case, enforced=enforced)}",
         ),
         evidence=("TSX has been switched off on many CPUs by updates.",),
-        remedy=(
-            f"Use {variant}, the same model without TSX."
-            if variant
-            else "Turn hle and rtm off, or choose a model without them."
-        ),
-        command=_commands.set_model(case, variant) if variant else "",
+        remedy=_commands.in_arguments(case) or _remedy(variant),
+        command=_commands.set_model(case, variant, lacks=lost) if variant else "",
         flags=tuple(sorted(lost)),
     )
+
+
+def _remedy(variant: str) -> str:
+    if variant:
+        return f"Use {variant}, the same model without TSX."
+    return "Turn hle and rtm off, or choose a model without them."
 
 
 def _asked(case: GuestCase) -> frozenset[str]:

@@ -115,9 +115,10 @@ def _waits(case: GuestCase, need: Need) -> bool:
 def _remedy(case: GuestCase, need: Need) -> str:
     if _waits(case, need):
         return _commands.WAITS
+    arguments = _commands.in_arguments(case)
     model = _model(case, need)
-    if not model:
-        return f"Choose a CPU model of at least x86-64-v{need.level}."
+    if arguments or not model:
+        return arguments or f"Choose a CPU model of at least x86-64-v{need.level}."
     return (
         f"Use {model}, which is enough for {need.system}. It takes effect after a stop and start."
     )
@@ -125,7 +126,7 @@ def _remedy(case: GuestCase, need: Need) -> str:
 
 def _command(case: GuestCase, need: Need) -> str:
     model = _model(case, need)
-    return _commands.set_model(case, model) if model else ""
+    return _commands.set_model(case, model, shows=need.flags) if model else ""
 
 
 RULE = Rule("REQ001", "The CPU is below what the declared system needs", About.GUEST, check)

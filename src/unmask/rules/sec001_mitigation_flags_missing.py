@@ -157,6 +157,9 @@ def _judged_by(host: HostCpu) -> str:
 
 
 def _remedy(case: GuestCase, missing: list[str]) -> str:
+    arguments = _commands.in_arguments(case)
+    if arguments:
+        return f"Turn {_words.flags(missing)} on. {arguments}"
     if case.guest.platform is Platform.LIBVIRT:
         return (
             f"Use <cpu mode='host-model'/>, or require {_words.flags(missing)} as features. "
