@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from unmask.connect import proxmox_address
+from unmask.connect.deadline import Clock
+from unmask.connect.proxmox import Api
 from unmask.lab.lab import Lab
 from unmask.model.access import Access, Login, Trust
 from unmask.model.inventory import Inventory
@@ -34,3 +37,11 @@ def read(
     """Read the lab."""
     access = Access(login(lab, name), trust(lab), entries)
     return proxmox.collect(address(lab), CollectOptions(timeout=timeout, access=access))
+
+
+def api(
+    lab: Lab, *entries: str, name: str = "audit", seconds: float = 20, by: Trust | None = None
+) -> Api:
+    """Return a client of `entries`, by default of the lab itself."""
+    places = tuple(proxmox_address.entry(item) for item in entries or (lab.address,))
+    return Api(places, login(lab, name), by or trust(lab), Clock(seconds), 4)
