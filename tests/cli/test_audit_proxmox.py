@@ -33,7 +33,7 @@ FAULTS = {
     "truncated=1@qemu/101": (23, r"before the end of its answer|breaks off"),
     "html=1@nodes/pve1": (20, r"an HTML page instead of JSON|stopped answering"),
     "401-mid-run=12": (0, r"the token audit@pve!unmask is not accepted any more \(401"),
-    "node-down=2": (17, r"its node pve2 is offline"),
+    "node-down=2": (18, r"its node pve2 is offline"),
     "no-quorum": (24, r"it has no quorum"),
     "slow-drip=0.5@nodes/pve4": (20, r"no whole answer within"),
 }

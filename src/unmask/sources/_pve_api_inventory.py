@@ -165,7 +165,7 @@ def _guest(item: Listed, host: Host, draft: _Draft) -> Guest:
     there = draft.answers.answers_for(item.node)
     if not draft.answers.online.get(item.node, True):
         item = item.stateless
-    if item.kind == "lxc" and there:
+    if item.kind == "lxc":
         return _pve_api_guest.container(item, place, location)
     if not there:
         reading: Reading[list[Row]] = Missing(ABOUT_OFFLINE.format(node=item.node), FROM_THE_FILE)
