@@ -254,6 +254,15 @@ def test_another_entry_serves_where_the_first_is_gone(lab: Lab, live: Inventory)
     assert [item.configured for item in found.guests] == [item.configured for item in live.guests]
 
 
+def test_an_entry_that_fails_in_mid_run_is_replaced(live: Inventory) -> None:
+    with Lab() as one, Lab(beside=one) as other:
+        one.set_fault("resets=1@pending")
+        found = read(one, entries=(other.address,))
+        assert any("pending" in seen.path for seen in other.seen)
+    assert [item.configured for item in found.guests] == [item.configured for item in live.guests]
+    assert found.gaps == ()
+
+
 def test_progress_is_told_and_taken_away(lab: Lab) -> None:
     told: list[str] = []
     access = Access(login(lab), trust(lab))
@@ -261,3 +270,7 @@ def test_progress_is_told_and_taken_away(lab: Lab) -> None:
     assert told[0] == "cluster: 1/7"
     assert any(text.startswith("guests: ") for text in told)
     assert told[-1] == ""
+    told.clear()
+    with pytest.raises(TargetError):
+        proxmox.collect("pve://127.0.0.1:1", CollectOptions(access=access, progress=told.append))
+    assert told == [""]

@@ -121,7 +121,6 @@ def read(api: Api, workers: int, progress: Callable[[str], None]) -> Answers:
     reader.round("moved guests", _moved(reader))
     reader.round("snapshots", _snapshots(reader.answers))
     reader.round("snapshots with memory", _memories(reader.answers))
-    progress("")
     return reader.answers
 
 

@@ -42,6 +42,7 @@ def collect(target: str, options: CollectOptions) -> Inventory:
         raise TargetError(str(error)) from None
     finally:
         api.close()
+        options.progress("")
     found = _pve_api_inventory.inventory(answers, target, address.host)
     if options.access.trust.insecure:
         found = _pve_api_inventory.unverified(found)
