@@ -124,6 +124,11 @@ def test_a_full_disk_is_said_and_no_bug(words: list[str]) -> None:
     assert answer == Answer(2, "", said)
 
 
+def test_a_page_of_typer_that_finds_no_room_is_no_bug() -> None:
+    answer = through_a_shell(">/dev/full", ["audit", "--help"])
+    assert answer == Answer(2, "", "unmask: cannot write: No space left on device\n")
+
+
 @pytest.mark.parametrize("words", WORDS)
 def test_a_closed_standard_output_is_said_and_no_bug(words: list[str]) -> None:
     answer = through_a_shell(">&-", words)

@@ -123,6 +123,7 @@ def test_the_last_cpu_of_args_counts(args: str, value: str | None) -> None:
         (["-cpu=host"], "-cpu=host"),
         (["--cpu=host", "-cpu", "kvm64"], "--cpu=host"),
         (["-smp", "4", "-cpu"], "-cpu"),
+        (["-cpu host,-aes"], "-cpu host,-aes"),
     ],
 )
 def test_what_qemu_refuses_is_told(args: list[str], refused: str) -> None:

@@ -107,6 +107,7 @@ def test_an_empty_file_accepts_nothing() -> None:
         ("[[accept]]\ncode = 'CPU001'\nreason = 3", "f:1: reason is required"),
         ("[[accept]]\ncode = 'CPU009'\nreason = 'r'", "f:1: there is no rule 'CPU009'"),
         ("[[accept]]\ncode = 'CPU009'\nreason = 'r'", "did you mean CPU00"),
+        ("[[accept]]\ncode = 'CPU'\nreason = 'r'", "did you mean CPU0"),
         ("[[accept]]\ncode = 'CPU'\nreason = 'r'", "there is no rule 'CPU'"),
         ("[[accept]]\ncode = 'CPU001'\nreason = 'r'\nuntil = 1", "f:1: unknown key 'until'"),
         ("[[accept]]\ncode = 'CPU001'\nreason = 'r'\nexpires = 'soon'", "f:1: expires must be"),

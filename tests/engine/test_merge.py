@@ -37,6 +37,13 @@ def test_the_same_thing_seen_twice_appears_once() -> None:
     assert merged.notes == ()
 
 
+def test_a_copy_of_a_copy_is_the_same_thing() -> None:
+    moved = [replace(guest, location=f"b/{guest.ident}.conf") for guest in lab().guests]
+    merged = merge([lab(), replace(lab(), targets=("b",), guests=tuple(moved))])
+    assert merged.notes == ()
+    assert merged.inventory.guests == lab().guests
+
+
 def test_a_subject_with_two_meanings_stays_two() -> None:
     first = lab()
     changed = replace(first.guests[0], name="another")

@@ -117,3 +117,24 @@ def test_a_remedy_is_never_a_change_that_the_arguments_undo(
     problem = only(audit(tmp_path, config, cpuinfo=INTEL, code=code)).problem
     assert problem.command == ""
     assert "The -cpu in args decides" in problem.remedy
+
+
+@pytest.mark.parametrize("args", ["-accel tcg", "-machine accel=tcg", "-M q35,accel=tcg:kvm"])
+def test_an_accelerator_in_the_arguments_counts(tmp_path: Path, args: str) -> None:
+    outcome = audit(tmp_path, f"cpu: qemu64\nargs: {args}\n", cpuinfo=INTEL, code="CPU0")
+    problem = only(outcome).problem
+    assert (problem.severity, problem.command) == (Severity.MEDIUM, "")
+    assert problem.remedy.startswith("Remove the accelerator tcg from args")
+
+
+@pytest.mark.parametrize("args", ["-accel kvm", "-machine accel=kvm:tcg", "-device x,accel=tcg"])
+def test_other_arguments_leave_kvm_at_work(tmp_path: Path, args: str) -> None:
+    outcome = audit(tmp_path, f"cpu: host\nargs: {args}\n", cpuinfo=INTEL, code="CPU0")
+    assert outcome.findings == ()
+
+
+def test_host_does_not_start_where_the_arguments_turn_kvm_off(tmp_path: Path) -> None:
+    config = "cpu: host\nargs: -accel tcg,thread=multi\n"
+    problem = only(audit(tmp_path, config, cpuinfo=INTEL, code="CPU005")).problem
+    assert problem.severity is Severity.HIGH
+    assert "QEMU refuses the CPU model host without KVM" in problem.message

@@ -57,6 +57,15 @@ def test_a_pending_model_that_the_host_cannot_give_is_found_before_the_start(
     assert problem.evidence[0].startswith("The CPU after the change that is pending is EPYC-Genoa")
 
 
+def test_nobody_is_told_to_restart_a_guest_that_would_not_come_back(tmp_path: Path) -> None:
+    config = "cpu: kvm64\nostype: win11\n\n[PENDING]\ncpu: EPYC-Genoa\n"
+    found = findings(tmp_path, config)
+    assert {"CPU001", "CPU005", "CPU009", "REQ001", "SEC001"} <= found.keys()
+    for finding in found.values():
+        assert "reboot" not in finding.problem.command, finding
+    assert "the guest does not start" in found["CPU009"].problem.remedy
+
+
 def test_a_model_that_is_about_to_be_replaced_endangers_no_start(tmp_path: Path) -> None:
     assert "CPU005" in findings(tmp_path, "cpu: EPYC-Genoa\n")
     assert "CPU005" not in findings(tmp_path, "cpu: EPYC-Genoa\n\n[PENDING]\ncpu: kvm64\n")

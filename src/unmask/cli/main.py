@@ -5,6 +5,7 @@ Nothing heavy is imported here: the version and the overview are printed before 
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -12,10 +13,11 @@ from collections.abc import Callable, Sequence
 
 from unmask import __version__
 from unmask.cli import overview
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, UsageError
 
 INTERRUPTED = 130
 BUG = 70
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 COMPLETING = "_UNMASK_COMPLETE"
 """Set by a shell that asks for completions; it calls the program without arguments."""
 
@@ -68,14 +70,23 @@ def _guarded(words: list[str], job: Callable[[], None]) -> int:
     except KeyboardInterrupt:
         _say("interrupted")
         return INTERRUPTED
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            return _bug(error, words)
+        _say(f"cannot write: {error.strerror}")  # typer's own pages do not go through terminal.put
+        return UsageError.exit_code
     except Exception as error:  # noqa: BLE001 - the one place where a bug ends
-        _say(
-            f"this is a bug in unmask {__version__}: {type(error).__name__}: {error}. "
-            "Please report it with what UNMASK_DEBUG=1 prints"
-        )
-        _trace(words)
-        return BUG
+        return _bug(error, words)
     return 0
+
+
+def _bug(error: Exception, words: list[str]) -> int:
+    _say(
+        f"this is a bug in unmask {__version__}: {type(error).__name__}: {error}. "
+        "Please report it with what UNMASK_DEBUG=1 prints"
+    )
+    _trace(words)
+    return BUG
 
 
 def _say(text: str) -> None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from unmask.cpu import catalogue, features
 from unmask.dialects.excerpt import excerpt
@@ -176,13 +177,30 @@ def cpu_option(args: Sequence[str]) -> str | None:
 def refused_option(args: Sequence[str]) -> str:
     """Return the `-cpu` argument with which QEMU refuses to start, "" where there is none.
 
-    QEMU takes the value from the next argument only: 7.2 answers `-cpu=host` with "-cpu=host:
-    invalid option", and a `-cpu` at the end with "requires an argument".
+    QEMU takes the value from the next argument only: 7.2 answers `-cpu=host` and `-cpu host` in
+    one argument with "invalid option", and a `-cpu` at the end with "requires an argument".
     """
     for word in args:
-        if word.startswith(("-cpu=", "--cpu=")):
+        if word.startswith(("-cpu=", "--cpu=", "-cpu ", "--cpu ")):
             return word
     return args[-1] if args and args[-1] in ("-cpu", "--cpu") else ""
+
+
+def accelerator_option(args: Sequence[str]) -> str:
+    """Return the accelerator that a list of arguments chooses first, "" where it chooses none.
+
+    QEMU tries those of several `-accel` in order; of several `-machine accel=` the last counts,
+    which may name several with colons. It refuses both kinds together (observed with 7.2).
+    """
+    chosen = ""
+    for word, value in pairwise(args):
+        if word in ("-accel", "--accel"):
+            return value.partition(",")[0].removeprefix("accel=")
+        if word in ("-machine", "--machine", "-M", "--M"):
+            parts = [part.partition("=") for part in value.split(",")]
+            for accelerators in [value for name, _, value in parts if name == "accel"]:
+                chosen = accelerators.partition(":")[0]
+    return chosen
 
 
 def argument_list(args: str) -> list[str]:

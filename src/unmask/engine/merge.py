@@ -32,9 +32,10 @@ class Merged:
 def merge(inventories: Sequence[Inventory]) -> Merged:
     """Return all that the inventories hold, sorted by subject.
 
-    Records that are equal are the same thing seen twice and appear once. Where two inventories
-    give one subject to different records, nobody can tell which is right: the later inventory's
-    subjects all get its target as a prefix ("copy.tar:lab/100") and a note says so.
+    Records that are equal, wherever they were read, are the same thing seen twice and appear once.
+    Where two inventories give one subject to different records, nobody can tell which is right:
+    the later inventory's subjects all get its target as a prefix ("copy.tar:lab/100") and a note
+    says so.
     """
     kept: list[Inventory] = []
     notes: list[str] = []
@@ -54,11 +55,17 @@ def merge(inventories: Sequence[Inventory]) -> Merged:
 
 def _clash(kept: Sequence[Inventory], inventory: Inventory) -> str:
     for what in ("clusters", "hosts", "guests"):
-        seen = {item.subject: item for other in kept for item in getattr(other, what)}
+        seen = {item.subject: _content(item) for other in kept for item in getattr(other, what)}
         for item in getattr(inventory, what):
-            if seen.get(item.subject, item) != item:
+            content = _content(item)
+            if seen.get(item.subject, content) != content:
                 return str(item.subject)
     return ""
+
+
+def _content(item: S) -> S:
+    """Return a record without where it was read, which differs between copies of one thing."""
+    return replace(item, location="") if isinstance(item, Guest) else item
 
 
 def _prefixed(inventory: Inventory, prefix: str) -> Inventory:

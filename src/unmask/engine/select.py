@@ -52,7 +52,9 @@ def checked(word: str, codes: Sequence[str]) -> str:
 def suggestion(word: str, codes: Sequence[str]) -> str:
     """Return a half sentence that names the codes nearest to a wrong one."""
     families = sorted({code.rstrip("0123456789") for code in codes})
-    near = get_close_matches(word.upper(), [*codes, *families], n=3, cutoff=0.5)
+    # What was written may be the beginning of codes, where only a whole one will do.
+    others = [other for other in [*codes, *families] if other != word.upper()]
+    near = get_close_matches(word.upper(), others, n=3, cutoff=0.5)
     if near:
         return f"did you mean {' or '.join(near)}?"
     return f"codes begin with {', '.join(families)}" if families else "there are no rules at all"

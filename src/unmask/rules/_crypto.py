@@ -30,7 +30,8 @@ def advice(case: GuestCase) -> Advice:
     The order is: a change that already waits, the place that really decides the CPU, the smallest
     model that fits every known node, and only then passing the host through.
     """
-    if case.pending is not None and case.pending.shows(*BOTH):
+    later = _scope.restart_brings(case)
+    if later and later.shows(*BOTH):
         text = "The change that is pending shows both: stop the guest and start it again."
         return Advice(text, _commands.restart(case))
     spec = _commands.next_spec(case)

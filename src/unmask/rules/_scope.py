@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
-from unmask.model.cpu import Accelerator, HostCpu, Mode, RemarkKind, State
+from unmask.model.cpu import Accelerator, FeatureView, HostCpu, Mode, RemarkKind, State
 from unmask.model.inventory import GuestKind, GuestState
 from unmask.model.reading import Known
 
@@ -58,6 +58,14 @@ def model_usable(case: GuestCase) -> bool | None:
         if (offer.arch, offer.accelerator) == kind
     } - {None}
     return answers.pop() if len(answers) == 1 else None
+
+
+def restart_brings(case: GuestCase) -> FeatureView | None:
+    """Return what a stop and start brings, None without a pending change or where it cannot start.
+
+    Nobody is to be told to restart a guest that would not come back.
+    """
+    return case.pending if case.pending and case.pending.starts else None
 
 
 def at_next_start(case: GuestCase) -> GuestCase:

@@ -152,16 +152,26 @@ def _remedy(case: GuestCase, host_arch: str, *, foreign: bool, hazard: bool) -> 
             f"Only a host of {case.view.arch} can run it faster, and whether its own is one is "
             "not known."
         )
+    if _by_arguments(case):
+        return f"Remove the accelerator tcg from args, then stop and start the guest.{safe}"
     if case.guest.platform is Platform.PROXMOX:
         return f"Delete kvm: 0, then stop and start the guest.{safe}"
     return f"Use <domain type='kvm'>, then shut the guest down and start it.{safe}"
 
 
 def _waits(case: GuestCase) -> bool:
-    return case.pending is not None and case.pending.accelerator is Accelerator.KVM
+    later = _scope.restart_brings(case)
+    return later is not None and later.accelerator is Accelerator.KVM
+
+
+def _by_arguments(case: GuestCase) -> bool:
+    """Return whether it is raw arguments that choose TCG."""
+    return dict(_commands.next_spec(case).properties).get("accel") == "tcg"
 
 
 def _command(case: GuestCase) -> str:
+    if _by_arguments(case):
+        return ""
     if _waits(case):
         return _commands.restart(case)
     if case.guest.platform is Platform.PROXMOX:

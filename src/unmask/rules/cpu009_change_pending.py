@@ -11,7 +11,8 @@ a live migration carries the old CPU along.
 
 It fires where the source has seen a pending change, and compares what the guest sees now with
 what it will see: the flags that matter are named as gained or lost. Info, and low where the
-change takes AES or PCLMULQDQ away or gives them.
+change takes AES or PCLMULQDQ away or gives them. A change with which the guest would not start is
+said to be one, and CPU005 says why.
 
 ## Remedy
 
@@ -45,6 +46,9 @@ from unmask.model.finding import About, Problem, Rule, Severity
 from unmask.rules import _commands, _crypto, _words
 
 NOT_A_REBOOT = "A reboot from inside the guest keeps the old CPU."
+NO_START = "With this change it does not start on its host."
+RESTART = "Stop the guest and start it again when that suits."
+CORRECT = "Correct the configuration first: with this change the guest does not start (CPU005)."
 NOTHING = "None of the flags that matter changes."
 
 
@@ -70,9 +74,10 @@ def check(case: GuestCase) -> Iterator[Problem]:
             *_open(perhaps_lost, "lose"),
             *([] if any((gained, lost, perhaps_gained, perhaps_lost, unknown)) else [NOTHING]),
             NOT_A_REBOOT,
+            *([] if later.starts else [NO_START]),
         ),
-        remedy="Stop the guest and start it again when that suits.",
-        command=_commands.restart(case),
+        remedy=RESTART if later.starts else CORRECT,
+        command=_commands.restart(case) if later.starts else "",
         flags=tuple(sorted(gained + lost)),
     )
     if unknown:

@@ -109,7 +109,8 @@ def _model(case: GuestCase, need: Need) -> str:
 
 
 def _waits(case: GuestCase, need: Need) -> bool:
-    return case.pending is not None and case.pending.shows(*need.flags)
+    later = _scope.restart_brings(case)
+    return later is not None and later.shows(*need.flags)
 
 
 def _remedy(case: GuestCase, need: Need) -> str:

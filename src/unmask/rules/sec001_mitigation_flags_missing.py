@@ -132,7 +132,7 @@ def _spelled(host: HostCpu, item: Defence) -> str:
 def _problem(case: GuestCase, items: list[Defence]) -> Problem:
     host = case.host_cpu
     missing = [_spelled(host, item) for item in items]
-    later = case.pending
+    later = _scope.restart_brings(case)
     waits = later is not None and not any(_hidden(later, item) for item in items)
     return Problem(
         severity=Severity.INFO if missing == ["pcid"] else Severity.LOW,

@@ -127,7 +127,9 @@ def _pending(config: GuestConfig, place: Place, configured: CpuSpec) -> CpuSpec 
         return None
     if now is not then:
         how = "emulated" if then is Accelerator.TCG else "run by KVM"
-        said = f"A change of kvm or arch is pending: after a stop and start the guest is {how}."
+        said = (
+            f"A change of kvm, arch or args is pending: after a stop and start the guest is {how}."
+        )
         spec = replace(spec, remarks=(*spec.remarks, Remark(RemarkKind.NOTE, said)))
     return spec
 

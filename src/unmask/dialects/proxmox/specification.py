@@ -50,16 +50,30 @@ def architecture(values: Mapping[str, str], place: Place) -> str:
 
 
 def accelerator(values: Mapping[str, str], place: Place) -> Accelerator:
-    """Return what runs the guest: KVM, unless `kvm: 0` or a foreign architecture stops it."""
+    """Return what runs the guest: KVM, unless something configured or its architecture stops it.
+
+    Proxmox names no accelerator for KVM: its `kvm` is QEMU's name for "KVM, else TCG". So one that
+    `args:` names counts.
+    """
+    on = _kvm(values, place) and _chosen_in_arguments(values) != "tcg"
+    return Accelerator.KVM if on else Accelerator.TCG
+
+
+def _kvm(values: Mapping[str, str], place: Place) -> bool:
+    """Return whether Proxmox starts QEMU for KVM; it does not look into `args:`."""
     native = architecture(values, place) == (place.host_arch or "x86_64")
-    on = values.get("kvm", "1" if native else "0") == "1"
-    return Accelerator.KVM if on and native else Accelerator.TCG
+    return native and values.get("kvm", "1") == "1"
+
+
+def _chosen_in_arguments(values: Mapping[str, str]) -> str:
+    """Return the accelerator that `args:` names, "" where it names none."""
+    return qemu.accelerator_option(qemu.argument_list(values.get("args", "")))
 
 
 def setting_of(values: Mapping[str, str], place: Place) -> Setting:
     """Return what beside `cpu:` decides the command line."""
     return Setting(
-        kvm=accelerator(values, place) is Accelerator.KVM,
+        kvm=_kvm(values, place),
         arch=architecture(values, place),
         ostype=without_comment(values.get("ostype", "")),
         bios=without_comment(values.get("bios", "")),
@@ -78,7 +92,10 @@ def specify(section: Section, place: Place) -> CpuSpec:
     setting = setting_of(section.values, place)
     own = _own(section, place, setting)
     own = replace(own, steps=_emulation(section.values, place) + own.steps)
-    return _startable(_overridden(own, section.values.get("args", ""), setting), setting)
+    spec = _overridden(own, section.values.get("args", ""), setting)
+    if setting.kvm and _chosen_in_arguments(section.values) == "tcg":
+        spec = replace(spec, properties=tuple(sorted((*spec.properties, ("accel", "tcg")))))
+    return _startable(spec, accelerator(section.values, place))
 
 
 def _own(section: Section, place: Place, setting: Setting) -> CpuSpec:
@@ -193,9 +210,9 @@ def _nested(spec: CpuSpec, option: CpuOption | None, place: Place, setting: Sett
     return replace(spec, optional=spec.optional | NESTED, steps=(*spec.steps, step))
 
 
-def _startable(spec: CpuSpec, setting: Setting) -> CpuSpec:
+def _startable(spec: CpuSpec, runs: Accelerator) -> CpuSpec:
     """Say where QEMU refuses `host` because nothing passes the host's CPU through."""
-    if spec.mode is not Mode.HOST or setting.kvm:
+    if spec.mode is not Mode.HOST or runs is Accelerator.KVM:
         return spec
     said = "The guest is emulated, and QEMU refuses the CPU model host without KVM."
     return replace(spec, remarks=(*spec.remarks, Remark(RemarkKind.NO_START, said)))
@@ -208,6 +225,8 @@ def _emulation(values: Mapping[str, str], place: Place) -> tuple[str, ...]:
     if arch != host:
         known = "is" if place.host_arch else "is taken to be"
         return (f"the guest is of {arch} and its host {known} of {host}: QEMU emulates it",)
+    if _kvm(values, place) and accelerator(values, place) is Accelerator.TCG:
+        return ("args chooses the accelerator tcg: QEMU emulates the guest",)
     if accelerator(values, place) is Accelerator.TCG:
         return ("kvm: 0 turns hardware virtualisation off: QEMU emulates the guest",)
     return ()
