@@ -15,7 +15,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cpu", "connect"}),
     frozenset({"dialects"}),
     frozenset({"rules"}),
-    frozenset({"config", "sources", "engine", "report"}),
+    frozenset({"config", "sources", "engine", "report", "lab"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),
 )
@@ -29,6 +29,7 @@ CLIENTS = {
     "libvirt": "connect/libvirt.py",
     "libvirt_qemu": "connect/libvirt.py",
     "paramiko": "connect/ssh.py",
+    "proxmoxer": "connect/proxmox.py",
 }
 
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks import judging, proxmox_ssh, sample, start_up
+from benchmarks import judging, proxmox_api, proxmox_ssh, sample, start_up
 from benchmarks.figure import Figure, table
 
 from unmask.model.inventory import GuestState
@@ -46,3 +46,10 @@ def test_table_names_every_verdict() -> None:
     ]
     lines = table(figures).splitlines()
     assert [line.split()[-1] for line in lines[1:]] == ["met", "MISSED", "measured", "MiB"]
+
+
+def test_the_api_is_measured_beside_a_loop() -> None:
+    figures = proxmox_api.measure(guests=40, nodes=4, rounds=1)
+    assert len(figures) == 3
+    assert figures[0].measured.startswith("1.")
+    assert figures[2].measured.endswith("s)")

@@ -10,6 +10,8 @@ import pytest
 from support.unmask_command import Answer
 from unmask.cli.main import main
 
+NOT_OURS = ("UNMASK_PVE_TOKEN", "UNMASK_PVE_PASSWORD", "UNMASK_PVE_USER")
+
 Command = Callable[..., Answer]
 
 
@@ -21,7 +23,7 @@ def command(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "100")
-    for name in ("XDG_CONFIG_HOME", "UNMASK_DEBUG", "_UNMASK_COMPLETE"):
+    for name in (*NOT_OURS, "XDG_CONFIG_HOME", "UNMASK_DEBUG", "_UNMASK_COMPLETE"):
         monkeypatch.delenv(name, raising=False)
 
     def run(*words: str) -> Answer:

@@ -161,7 +161,7 @@ def test_a_bad_file_is_one_clear_error(
     ("target", "code", "message"),
     [
         ("foo://x", 2, "foo:// is not a kind of target; a target is: "),
-        ("pve://node", 2, "a file that --save wrote"),
+        ("pve+none://node", 2, "a file that --save wrote"),
         ("absent", 3, "absent: no such file, directory or configured target"),
         (".", 3, "unmask: there is nothing in . that unmask can read"),
     ],

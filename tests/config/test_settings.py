@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from unmask.config.reference import Reference
 from unmask.config.settings import LIMIT, Settings, Target, find, load
 from unmask.errors import UsageError
 
@@ -39,6 +40,57 @@ def test_targets_are_read_in_their_order(tmp_path: Path) -> None:
     )
     assert settings.named("home") == Target("home", "qemu:///system")
     assert settings.named("elsewhere") is None
+
+
+API = """
+[targets.lab]
+address = "pve://pve1.example"
+token_id = "audit@pve!unmask"
+token_file = "secrets/token"
+ca_file = "/etc/ca.pem"
+fingerprint = "AB"
+nodes = ["pve2", "pve3:8443"]
+insecure = true
+"""
+
+
+def test_how_to_get_in_is_named_by_reference(tmp_path: Path) -> None:
+    (target,) = load(written(tmp_path / "unmask.toml", API)).targets
+    assert target.reference == Reference(
+        token_id="audit@pve!unmask",
+        token_file=str(tmp_path / "secrets/token"),
+        ca_file="/etc/ca.pem",
+        fingerprint=("AB",),
+        nodes=("pve2", "pve3:8443"),
+        insecure=True,
+    )
+
+
+@pytest.mark.parametrize("key", ["token", "password"])
+def test_a_secret_in_the_file_is_refused_and_not_repeated(tmp_path: Path, key: str) -> None:
+    path = written(tmp_path / "unmask.toml", f'[targets.a]\naddress = "x"\n{key} = "hush"\n')
+    with pytest.raises(UsageError, match=f"no secret may stand .* {key}_file, {key}_env") as caught:
+        load(path)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('nodes = "pve2"', ""),
+        ("nodes = [1]", "nodes must be a string or a list of strings"),
+        ('fingerprint = ["a", ""]', "fingerprint must be a string or a list of strings"),
+        ('insecure = "yes"', "insecure must be true or false"),
+        ("token_file = 5", "token_file must be a string"),
+    ],
+)
+def test_kinds_of_values(tmp_path: Path, text: str, message: str) -> None:
+    path = written(tmp_path / "unmask.toml", f'[targets.a]\naddress = "x"\n{text}\n')
+    if not message:
+        assert load(path).targets[0].reference.nodes == ("pve2",)
+        return
+    with pytest.raises(UsageError, match=message):
+        load(path)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from unmask.errors import TargetError
 pytestmark = pytest.mark.peer
 WAIT = 20.0
 GUESS = "wrong guess"
-SECRET = "correct horse 5"  # noqa: S105 - of a server that lives for a second
+SECRET = "correct horse 5"
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_agent_that_is_gone_is_no_obstacle(user: Client, monkeypatch: pytest.Mon
         assert works(connect(server.place, user))
 
 
-PASSWORD = "PasswordAuthentication yes\nPubkeyAuthentication no"  # noqa: S105 - a setting
+PASSWORD = "PasswordAuthentication yes\nPubkeyAuthentication no"
 BY_PAM = "KbdInteractiveAuthentication yes\nUsePAM yes\nPubkeyAuthentication no"
 
 

@@ -47,3 +47,50 @@ def test_results_keep_the_order_and_work_is_shared() -> None:
 def test_an_error_of_one_item_is_raised() -> None:
     with pytest.raises(ValueError, match="invalid literal"):
         threads.spread(int, ["1", "x"], workers=0)
+
+
+def test_gather_returns_what_was_done_in_time() -> None:
+    slow = threading.Event()
+    told: list[int] = []
+
+    def work(number: int) -> int:
+        if number == 2:
+            slow.wait(30)
+        return number * number
+
+    got = threads.gather(work, range(4), 4, 0.5, told.append)
+    slow.set()
+    assert sorted(got.results) == [0, 1, 3]
+    assert [got.results[index].result() for index in (0, 1, 3)] == [0, 1, 9]
+    assert told == [1, 2, 3]
+    assert not got.interrupted
+
+
+def test_gather_ends_at_control_c_and_begins_nothing_more() -> None:
+    begun: list[int] = []
+    go_on = threading.Event()
+
+    def work(number: int) -> int:
+        begun.append(number)
+        if number:
+            go_on.wait(30)
+        return number
+
+    def told(_: int) -> None:
+        raise KeyboardInterrupt
+
+    got = threads.gather(work, range(10), 2, 30, told)
+    assert got.interrupted
+    assert set(got.results) == {0}
+    before = len(begun)
+    go_on.set()
+    time.sleep(0.1)
+    assert len(begun) == before
+
+
+def test_gather_passes_errors_on_with_their_item() -> None:
+    got = threads.gather(int, ["1", "x"], 2, 30, lambda _: None)
+    assert got.results[0].result() == 1
+    with pytest.raises(ValueError, match="x"):
+        got.results[1].result()
+    assert threads.gather(int, [], 2, 30, lambda _: None).results == {}

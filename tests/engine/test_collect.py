@@ -11,7 +11,7 @@ from support.documents import lab
 from unmask.engine.collect import Collected, collect
 from unmask.errors import InputError, TargetError, UnmaskError, UsageError
 from unmask.model.inventory import Inventory
-from unmask.model.source import CollectOptions, Source
+from unmask.model.source import CollectOptions, Interrupted, Source
 
 
 def source_for(target: str) -> Source:
@@ -33,7 +33,7 @@ def answer(target: str, options: CollectOptions) -> Inventory:
 
 
 def read(*targets: str, progress: Callable[[str], None] = lambda _: None) -> Collected:
-    return collect(targets, source_for, CollectOptions(timeout=5), progress)
+    return collect(targets, source_for, lambda _: CollectOptions(timeout=5), progress)
 
 
 def test_good_targets_are_read() -> None:
@@ -73,3 +73,33 @@ def test_a_target_is_named_even_where_its_letters_are_in_the_message() -> None:
 
 def test_a_target_that_means_nothing_beside_a_good_one_is_a_failure() -> None:
     assert read("foo://x", "one").exit_code == 3
+
+
+def test_after_control_c_no_further_target_is_begun() -> None:
+    def source_of(target: str) -> Source:
+        def stopped(target: str, _: CollectOptions) -> Inventory:
+            begun.append(target)
+            raise Interrupted(replace(lab(), targets=(target,)))
+
+        return Source("test", "a test", lambda _: True, stopped if target == "one" else answer)
+
+    begun: list[str] = []
+    got = collect(["one", "two"], source_of, lambda _: CollectOptions(timeout=5), lambda _: None)
+    assert begun == ["one"]
+    assert got.inventory.guests == lab().guests
+    assert got.interrupted
+    assert got.exit_code == 130
+    assert [failure.sentence for failure in got.failures] == [
+        "two: not read: interrupted before it"
+    ]
+
+
+def test_options_that_cannot_be_made_are_a_failure_of_their_target() -> None:
+    def options_for(target: str) -> CollectOptions:
+        if target == "two":
+            raise TargetError("there is no token for it")
+        return CollectOptions(timeout=5)
+
+    got = collect(["one", "two"], source_for, options_for, lambda _: None)
+    assert got.inventory.guests == lab().guests
+    assert [failure.sentence for failure in got.failures] == ["two: there is no token for it"]

@@ -10,7 +10,7 @@ import pytest
 from support import golden
 from support.documents import HOSTILE, document, finding, lab
 from unmask.model.finding import Outcome, Problem, Severity
-from unmask.model.inventory import Inventory
+from unmask.model.inventory import Gap, Inventory
 from unmask.report.table import FORMAT, render, render_coloured
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
@@ -146,3 +146,12 @@ def test_an_empty_inventory_is_reported_as_such() -> None:
 def test_the_format_can_be_chosen_by_name() -> None:
     assert FORMAT.name == "table"
     assert FORMAT.coloured is render_coloured
+
+
+def test_gaps_of_one_reason_are_one_line() -> None:
+    gaps = tuple(Gap(f"lab/{number}", "its node is offline", "the node") for number in range(1, 16))
+    page = document()
+    text = render(replace(page, inventory=replace(page.inventory, gaps=gaps)), 0)
+    named = ", ".join(f"lab/{number}" for number in range(1, 13))
+    assert f"{named} and 3 more: its node is offline (needs the node)" in text
+    assert text.count("its node is offline") == 1

@@ -206,7 +206,7 @@ def test_password_from_the_environment(tmp_path: Path, monkeypatch: pytest.Monke
     settings = (
         f"{pve_node.force_command(node)}\nPasswordAuthentication yes\nPubkeyAuthentication no"
     )
-    secret = "hunter 2"  # noqa: S105 - of a server that lives for a second
+    secret = "hunter 2"
     with sshd.running(tmp_path / "server", user, settings=settings, password=secret) as server:
         user.knows(server)
         options = CollectOptions(ssh=user.options())
@@ -223,7 +223,7 @@ def test_password_that_is_asked_for_once_does_for_all_nodes(
     user = sshd.client(tmp_path / "client")
     port = sshd.free_port()
     addresses = {"alder": ["127.0.0.1"], "birch": ["127.0.0.2"]}
-    secret = "hunter 2"  # noqa: S105
+    secret = "hunter 2"
     asked: list[str] = []
 
     def ask(prompt: str) -> str:
@@ -263,7 +263,7 @@ def test_command_line(single: Single, tmp_path: Path) -> None:
     home.mkdir()
     wanted = [str(Path(sys.executable).with_name("unmask")), "audit", "--fail-on", "never", "-v"]
     target = f"pve+ssh://{single.server.place}"
-    secret = "hunter 2"  # noqa: S105
+    secret = "hunter 2"
 
     def audit(*options: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,8 +13,9 @@ from typing import Annotated
 import typer
 
 from unmask import __version__, plugins
-from unmask.cli import choices, files, ssh, terminal
+from unmask.cli import access, choices, files, ssh, terminal
 from unmask.config import targets
+from unmask.config.settings import Target
 from unmask.dialects import saved
 from unmask.engine import accepted, collect, document
 from unmask.engine.accepted import Acceptance
@@ -41,9 +42,9 @@ class FailOn(StrEnum):
 
 TARGETS = typer.Argument(
     metavar="TARGET",
-    help="A libvirt URI, pve+ssh://HOST, a directory or tar of /etc/pve, a directory of domain "
-    "XML, a saved inventory, or the name of a configured target. Without one: the configured "
-    "targets, else the hypervisor that this machine is.",
+    help="pve://HOST, pve+ssh://HOST, a libvirt URI, a directory or tar of /etc/pve, a directory "
+    "of domain XML, a saved inventory, or the name of a configured target. Without one: the "
+    "configured targets, else the hypervisor that this machine is.",
     show_default=False,
 )
 FORMAT = typer.Option(
@@ -87,6 +88,9 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     jump: Annotated[str, ssh.JUMP] = "",
     accept_new_host_key: Annotated[bool, ssh.ACCEPT_NEW] = False,
     config: Annotated[Path | None, CONFIG] = None,
+    token_file: Annotated[Path | None, access.TOKEN_FILE] = None,
+    ca_file: Annotated[Path | None, access.CA_FILE] = None,
+    fingerprint: Annotated[list[str] | None, access.FINGERPRINT] = None,
     verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
     """Show what every guest's CPU really is, and what is wrong with it."""
@@ -97,8 +101,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     acceptances = choices.acceptances(accept, wanted, rules)
 
     login = ssh.options(key, jump, accept_new=accept_new_host_key)
-    options = CollectOptions(timeout=timeout, ssh=login)
-    read = _collect([item.address for item in wanted], options, verbose=verbose)
+    over = access.given(fingerprint, ca_file, token_file)
+    read = _collect(wanted, access.options(wanted, over, login, timeout), verbose=verbose)
     if read.nothing:
         raise typer.Exit(read.exit_code)
     if save:
@@ -113,14 +117,14 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 
 
 def _collect(
-    addresses: Sequence[str], options: CollectOptions, *, verbose: bool
+    wanted: Sequence[Target], options_for: Callable[[str], CollectOptions], *, verbose: bool
 ) -> collect.Collected:
     """Read the targets, and say on standard error what went wrong."""
     sources = plugins.load("unmask.sources", "SOURCE", Source)
     read = collect.collect(
-        addresses,
+        [item.address for item in wanted],
         lambda address: targets.source_for(address, sources),
-        options,
+        options_for,
         terminal.say if verbose else lambda _: None,
     )
     for sentence in (*(failure.sentence for failure in read.failures), *read.notes):

@@ -10,6 +10,8 @@ COMMANDS = {
     "audit": "Show what every guest's CPU really is, and what is wrong with it.",
     "models": "Show which CPU flags the named CPU models have.",
     "explain": "Explain a finding: why it matters, how it is decided, what to do.",
+    "config": "Tell which configured targets work, and which privileges they lack.",
+    "lab": "Start an emulated Proxmox VE cluster to try everything on.",
 }
 """Each command's name, which is also its module's in `unmask.cli`, with its summary."""
 
@@ -29,6 +31,7 @@ Options:
 
 Try:
   unmask audit                     the configured targets, else this hypervisor
+  unmask audit pve://pve1.example  a Proxmox VE cluster, by its API
   unmask audit qemu:///system      a libvirt host
   unmask audit pve+ssh://pve1      a Proxmox VE cluster, by any of its nodes
   unmask audit pve-copy/           a copy of a Proxmox VE cluster's /etc/pve

@@ -30,6 +30,13 @@ def say(text: str) -> None:
         abandon(sys.stderr)
 
 
+def progress(text: str) -> None:
+    """Show how far something is in one line of a terminal; "" takes it away again."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{clean(text)}")
+        sys.stderr.flush()
+
+
 def put(text: str) -> None:
     """Print to standard output; a reader that has gone ends the process quietly.
 

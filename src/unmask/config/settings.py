@@ -1,12 +1,14 @@
 """The configuration file: named targets.
 
     [targets.home]
-    address = "qemu+ssh://root@hypervisor/system"
+    address = "pve://pve1.example:8006"
+    token_id = "auditor@pve!unmask"
+    token_file = "token"
     accept = "accepted.toml"
 
-It holds no passwords. A target's address can start a program (libvirt's `?command=`), so a file
-that was found rather than named is only read where nobody but its owner, who is the caller or root,
-can change it.
+It holds no passwords, only where they are. A target's address can start a program (libvirt's
+`?command=`), so a file that was found rather than named is only read where nobody but its owner,
+who is the caller or root, can change it.
 """
 
 from __future__ import annotations
@@ -15,15 +17,39 @@ import os
 import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from unmask.config.reference import Reference
 from unmask.errors import UsageError
 
 NAME = "unmask.toml"
 LIMIT = 1024 * 1024
 """Bytes of a configuration file that are looked at."""
+
+KINDS: Mapping[str, type] = {
+    "token_id": str,
+    "token_file": str,
+    "token_env": str,
+    "user": str,
+    "password_file": str,
+    "password_env": str,
+    "keyring": str,
+    "ca_file": str,
+    "fingerprint": tuple,
+    "nodes": tuple,
+    "key": str,
+    "jump": str,
+    "insecure": bool,
+}
+"""The keys of a target that say how to get in, as `Reference` has them."""
+
+FILES = frozenset({"accept", "token_file", "password_file", "ca_file", "key"})
+"""Keys whose value is a path, relative to the configuration file."""
+
+SECRETS = frozenset({"token", "password"})
+"""What people write at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +60,8 @@ class Target:
     address: str
     accept: str = ""
     """A file of accepted findings, relative to the configuration file; "" for none."""
+    reference: Reference = field(default_factory=Reference)
+    """Where its credentials are, and what else it takes to get in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +140,34 @@ def _check_owner(path: Path, user: int) -> None:
 def _target(name: str, value: Any, path: Path) -> Target:
     where = f"{path}: targets.{name}"
     table = _table(value, where)
-    _only(table, {"address", "accept"}, where)
-    for key, text in table.items():
-        if not isinstance(text, str) or not text:
-            raise UsageError(f"{where}.{key} must be a string that is not empty")
-    if "address" not in table:
+    for key in SECRETS.intersection(table):
+        raise UsageError(
+            f"{where}.{key}: no secret may stand in this file; name where it is instead, with"
+            f" {key}_file, {key}_env or keyring"
+        )
+    _only(table, {"address", "accept", *KINDS}, where)
+    found = {key: _typed(key, item, where) for key, item in table.items()}
+    if "address" not in found:
         raise UsageError(f'{where} needs address = "...", a target as `unmask audit` takes it')
-    accept = table.get("accept", "")
-    return Target(name, table["address"], str(path.parent / accept) if accept else "")
+    for key in FILES.intersection(found):
+        found[key] = str(path.parent / Path(str(found[key])).expanduser())
+    address, accept = found.pop("address"), found.pop("accept", "")
+    return Target(name, address, accept, Reference(**found))
+
+
+def _typed(key: str, value: Any, where: str) -> Any:
+    """Return a value if it is of the kind that its key wants; lists as tuples."""
+    kind = KINDS.get(key, str)
+    if kind is tuple:
+        listed = [value] if isinstance(value, str) else value
+        if isinstance(listed, list) and all(isinstance(item, str) and item for item in listed):
+            return tuple(listed)
+        raise UsageError(f"{where}.{key} must be a string or a list of strings, none of them empty")
+    if kind is bool and not isinstance(value, bool):
+        raise UsageError(f"{where}.{key} must be true or false")
+    if kind is str and (not isinstance(value, str) or not value):
+        raise UsageError(f"{where}.{key} must be a string that is not empty")
+    return value
 
 
 def _table(value: Any, where: str) -> dict[str, Any]:

@@ -43,6 +43,8 @@ model makes it fail."""
 
 RESERVE = 0.9
 """Of the time allowed: what is left then is not begun any more."""
+MOST_WORKERS = 8
+"""Calls in flight at once; a daemon works on 5 of one client and queues the rest."""
 KEEPALIVE = (5, 3)
 """Seconds between probes, and how many may stay unanswered."""
 
@@ -137,7 +139,7 @@ class Connection:
             transient = persistent is not None and uuid not in persistent
             return self._domain(handle, states, transient=transient, saved=uuid in saved)
 
-        results = threads.spread(read, handles, self._options.workers)
+        results = threads.spread(read, handles, min(self._options.workers, MOST_WORKERS))
         records = tuple(item for item in results if isinstance(item, DomainRecord))
         return records, tuple(item for item in results if isinstance(item, Gap))
 

@@ -8,11 +8,13 @@ threads would be waited for at exit.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -47,6 +49,59 @@ def spread(work: Callable[[T], U], items: Sequence[T], workers: int) -> list[U]:
         start(run)
     results = dict(done.get() for _ in items)
     return [results[index].result() for index in range(len(items))]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered(Generic[U]):
+    """What came of many pieces of work."""
+
+    results: dict[int, Future[U]]
+    """By the item's place; what was not done in time is not there."""
+    interrupted: bool
+    """Ctrl-C was pressed while they were waited for."""
+
+
+def gather(
+    work: Callable[[T], U],
+    items: Sequence[T],
+    workers: int,
+    seconds: float,
+    told: Callable[[int], None],
+) -> Gathered[U]:
+    """Apply `work` to every item in at most `workers` threads, for at most so many seconds.
+
+    Waiting ends at Ctrl-C; `told` is called with the number of items done, after each one.
+    """
+    todo: SimpleQueue[int] = SimpleQueue()
+    done: SimpleQueue[tuple[int, Future[U]]] = SimpleQueue()
+    for index in range(len(items)):
+        todo.put(index)
+    over = threading.Event()
+
+    def run() -> None:
+        while not over.is_set():
+            try:
+                index = todo.get_nowait()
+            except Empty:
+                return
+            done.put((index, _settled(partial(work, items[index]))))
+
+    results: dict[int, Future[U]] = {}
+    end = time.monotonic() + seconds
+    try:
+        for _ in range(min(max(workers, 1), len(items))):
+            start(run)
+        while len(results) < len(items):
+            index, future = done.get(timeout=max(0.0, end - time.monotonic()))
+            results[index] = future
+            told(len(results))
+    except Empty:
+        return Gathered(results, interrupted=False)
+    except KeyboardInterrupt:
+        return Gathered(results, interrupted=True)
+    finally:
+        over.set()
+    return Gathered(results, interrupted=False)
 
 
 def start(target: Callable[[], None]) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from unmask.engine.merge import merge
-from unmask.errors import UnmaskError, UsageError
+from unmask.errors import TargetError, UnmaskError, UsageError
 from unmask.model.inventory import Gap, Inventory
-from unmask.model.source import CollectOptions, Source
+from unmask.model.source import CollectOptions, Interrupted, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class Collected:
     failures: tuple[Failure, ...] = ()
     notes: tuple[str, ...] = ()
     """What people should know about how targets were put together."""
+    interrupted: bool = False
+    """Ctrl-C ended the reading: targets after that were not begun."""
 
     @property
     def nothing(self) -> bool:
@@ -43,7 +45,12 @@ class Collected:
 
     @property
     def exit_code(self) -> int:
-        """Return 0, or 3 where a target failed, or 2 where none of them even means anything."""
+        """Return 0, or 3 where a target failed, or 2 where none of them even means anything.
+
+        130 where the reading was interrupted.
+        """
+        if self.interrupted:
+            return Interrupted.exit_code
         if self.nothing and all(isinstance(item.error, UsageError) for item in self.failures):
             return UsageError.exit_code
         return UnmaskError.exit_code if self.failures else 0
@@ -52,21 +59,29 @@ class Collected:
 def collect(
     targets: Sequence[str],
     source_for: Callable[[str], Source],
-    options: CollectOptions,
+    options_for: Callable[[str], CollectOptions],
     progress: Callable[[str], None],
 ) -> Collected:
     """Read each target with the source that `source_for` names and merge what was read.
 
+    `options_for` returns what a target may cost and how to get in; it may fail as reading may.
     `progress` is told what is being read. A failed target is in `inventory.targets` and
     `inventory.gaps` as well as in `failures`.
     """
     read: list[Inventory] = []
     failures: list[Failure] = []
+    interrupted = False
     for target in dict.fromkeys(targets):
+        if interrupted:
+            failures.append(Failure(target, TargetError("not read: interrupted before it")))
+            continue
         try:
             source = source_for(target)
             progress(f"reading {target} ({source.name})")
-            read.append(source.collect(target, options))
+            read.append(source.collect(target, options_for(target)))
+        except Interrupted as stop:
+            read.append(stop.inventory)
+            interrupted = True
         except UnmaskError as error:
             failures.append(Failure(target, error))
     merged = merge(read)
@@ -74,4 +89,4 @@ def collect(
     inventory = replace(
         merged.inventory, targets=tuple(dict.fromkeys(targets)), gaps=gaps + merged.inventory.gaps
     )
-    return Collected(inventory, tuple(failures), merged.notes)
+    return Collected(inventory, tuple(failures), merged.notes, interrupted)

@@ -109,6 +109,12 @@ class Guest:
     snapshots: tuple[Snapshot, ...] = ()
     location: str = ""
     """Where the configuration was read: a path or URI."""
+    lock: str = ""
+    """What the hypervisor has locked it for: "backup", "migrate", "suspended"; "" for nothing."""
+    high_availability: str = ""
+    """The state that the cluster's resource manager keeps it in: "started"; "" if it does not."""
+    replicas: tuple[str, ...] = ()
+    """Names of the nodes that its disks are replicated to, sorted."""
 
     @property
     def current(self) -> CpuSpec:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from unmask.model.secret import Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,6 @@ class SshOptions:
     """Whether a host of which no key is known may be trusted, and its key stored."""
     config: str = ""
     """A file instead of ~/.ssh/config and /etc/ssh/ssh_config; "none" for none at all."""
-    password: str = field(default="", repr=False)
+    password: Secret | None = None
     nodes: tuple[str, ...] = ()
     """Other entries to the same cluster, [user@]host[:port], for when the target is down."""

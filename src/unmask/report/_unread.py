@@ -33,9 +33,13 @@ def section(document: Document, width: int, paint: Paint) -> list[str]:
 
 
 def _gaps(gaps: Sequence[Gap], width: int) -> list[str]:
-    lines = []
+    """Return a line for each reason, so that a node's hundred guests do not make a hundred."""
+    subjects: dict[str, list[str]] = defaultdict(list)
     for gap in gaps:
-        lines += wrap(f"{clean(gap.subject)}: {_why(gap.reason, gap.needs)}", width, "  ", "    ")
+        subjects[_why(gap.reason, gap.needs)].append(clean(gap.subject))
+    lines = []
+    for why, alike in subjects.items():
+        lines += wrap(f"{listed(alike)}: {why}", width, "  ", "    ")
     return lines
 
 

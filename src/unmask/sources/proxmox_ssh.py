@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -42,7 +41,7 @@ def collect(target: str, options: CollectOptions) -> Inventory:
     end = time.monotonic() + options.timeout * RESERVE
     person = _Person()
     secrets = Secrets(
-        options.ssh.password or os.environ.get(PASSWORD, ""),
+        options.ssh.password.reveal() if options.ssh.password else "",
         person.ask if sys.stdin and sys.stdin.isatty() else None,
     )
     address, session = _entry(target, options, secrets, end)

@@ -78,6 +78,7 @@ def build(config: GuestConfig, vmid: str, place: Place, location: str = "") -> G
             _snapshot(name, section, place) for name, section in sorted(config.snapshots.items())
         ),
         location=location,
+        lock=excerpt(values.get("lock", ""), 40),
     )
 
 

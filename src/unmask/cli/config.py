@@ -1,0 +1,145 @@
+"""`unmask config check`: which targets can be read, and which privileges are missing for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unmask import plugins
+from unmask.cli import access, choices, terminal
+from unmask.config import privileges, targets
+from unmask.config.settings import Target
+from unmask.connect import proxmox_address
+from unmask.connect.deadline import Clock
+from unmask.connect.proxmox_address import Address
+from unmask.connect.proxmox_rights import Permissions
+from unmask.errors import TargetError, UnmaskError
+from unmask.model.access import Login, Trust
+from unmask.model.source import CollectOptions, Source
+from unmask.model.ssh import SshOptions
+from unmask.report._text import clean
+
+
+class Action(StrEnum):
+    """What to do with the configuration."""
+
+    CHECK = "check"
+
+
+ACTION = typer.Argument(metavar="check", help="Try every target and tell what works.")
+TARGETS = typer.Argument(
+    metavar="TARGET",
+    help="Names of configured targets, or addresses; without one all that are configured.",
+    show_default=False,
+)
+CONFIG = typer.Option(
+    "--config", metavar="FILE", help="Instead of ./unmask.toml or ~/.config/unmask/unmask.toml."
+)
+TIMEOUT = typer.Option("--timeout", metavar="SECONDS", min=1, help="What one target may take.")
+
+
+def run(
+    *,
+    action: Annotated[Action, ACTION],
+    target: Annotated[list[str] | None, TARGETS] = None,
+    timeout: Annotated[float, TIMEOUT] = 30,
+    config: Annotated[Path | None, CONFIG] = None,
+    token_file: Annotated[Path | None, access.TOKEN_FILE] = None,
+    ca_file: Annotated[Path | None, access.CA_FILE] = None,
+    fingerprint: Annotated[list[str] | None, access.FINGERPRINT] = None,
+) -> None:
+    """Tell which configured targets work, and which privileges they lack."""
+    del action  # there is one so far
+    wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
+    over = access.given(fingerprint, ca_file, token_file)
+    options_for = access.options(wanted, over, SshOptions(), timeout)
+    failed = False
+    for item in wanted:
+        name = f"{item.name}: " if item.name else ""
+        terminal.put(f"{clean(name + item.address)}\n")
+        try:
+            for line in _checked(item, options_for(item.address)):
+                failed |= line.startswith("!")
+                text = line.removeprefix("!")
+                indent = len(text) - len(text.lstrip())
+                terminal.put(f"  {' ' * indent}{clean(text)}\n")
+        except UnmaskError as error:
+            failed = True
+            terminal.put(f"  does not work: {clean(str(error))}\n")
+    raise typer.Exit(TargetError.exit_code if failed else 0)
+
+
+def _checked(target: Target, options: CollectOptions) -> Iterator[str]:
+    """Yield lines about one target; those that begin with "!" tell of what does not work."""
+    if target.address.startswith(proxmox_address.SCHEME):
+        yield from _api(target, options)
+        return
+    source = targets.source_for(target.address, plugins.load("unmask.sources", "SOURCE", Source))
+    found = source.collect(target.address, options)
+    yield f"audit works: {len(found.guests)} guests, {len(found.gaps)} gaps ({source.name})"
+
+
+def _api(target: Target, options: CollectOptions) -> Iterator[str]:
+    """Yield lines about an API: every entry node, then what the login may do."""
+    login, trust = options.access.login, options.access.trust
+    if login is None:
+        raise TargetError("there is no token or password for it")
+    address = proxmox_address.parse(target.address)
+    entries = (address, *(proxmox_address.entry(item) for item in options.access.entries))
+    yield f"{login.words}; {_trust(trust)}"
+    answer: tuple[str, Permissions] | None = None
+    for entry in entries:
+        try:
+            found = _asked(entry, login, trust, options)
+        except UnmaskError as error:
+            yield f"!{entry.place} does not work: {error}"
+            continue
+        yield f"{entry.place} answers: Proxmox VE {found[0]}"
+        answer = answer or found
+    if answer is not None:
+        yield from _purposes(*answer, login)
+
+
+def _trust(trust: Trust) -> str:
+    if trust.insecure:
+        return "its certificate is not verified (insecure)"
+    pinned = "the certificate is pinned" if trust.fingerprints else ""
+    signed = f"authorities: {trust.ca_file}" if trust.ca_file else ""
+    return "; ".join(filter(None, (pinned, signed))) or "authorities: the system's"
+
+
+def _asked(
+    entry: Address, login: Login, trust: Trust, options: CollectOptions
+) -> tuple[str, Permissions]:
+    from unmask.connect.proxmox import Api  # noqa: PLC0415 - needed for these targets only
+
+    api = Api((entry,), login, trust, Clock(options.timeout), 1)
+    try:
+        version, permissions = api.get("version"), api.get("access/permissions")
+    finally:
+        api.close()
+    if not isinstance(version, dict) or not isinstance(permissions, dict):
+        raise TargetError("it does not answer as Proxmox VE does")
+    return str(version.get("version", ""))[:40], permissions
+
+
+def _purposes(version: str, permissions: Permissions, login: Login) -> Iterator[str]:
+    for purpose in privileges.PURPOSES:
+        lacks = privileges.lacking(purpose, permissions, version)
+        if not lacks:
+            yield f"{purpose.name}: works"
+            continue
+        sign = "!" if purpose.name == "audit" else ""
+        yield f"{sign}{purpose.name}: lacks"
+        for need in lacks:
+            yield f"    {need.privilege} on {need.path}, for {need.purpose}"
+        yield "    to grant it, run as root on a node:"
+        for command in privileges.commands(purpose, version, login.user):
+            yield f"      {command}"
+    yield "a user and token of their own, with the least that audit needs:"
+    for command in privileges.commands(privileges.PURPOSES[0], version):
+        yield f"    {command}"

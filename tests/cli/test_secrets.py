@@ -1,0 +1,143 @@
+"""No command ever writes a secret, however much it is asked to say and whatever goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.lab_target import address
+from support.unmask_command import UNMASK
+from unmask.cli.overview import COMMANDS
+from unmask.lab.lab import Lab
+
+LOUD = """
+import http.client, logging, sys
+import proxmoxer.backends.https, proxmoxer.core  # which quieten themselves
+logging.basicConfig(level=logging.DEBUG)
+for name in ("proxmoxer", "proxmoxer.core", "proxmoxer.backends.https", "urllib3"):
+    logging.getLogger(name).setLevel(logging.DEBUG)
+from unmask.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""Runs a command line with all that any library logs."""
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with Lab() as made:
+        yield made
+
+
+def secrets(lab: Lab) -> set[str]:
+    found = {token.partition("=")[2] for token in lab.tokens.values()}
+    return found | set(lab.passwords.values()) | {"PVE:", "PVE%3A"}
+
+
+def ran(lab: Lab, folder: Path, words: tuple[str, ...], **environment: str) -> str:
+    """Run a command line loudly and return everything that it has written."""
+    python = Path(UNMASK).with_name("python")
+    done = subprocess.run(
+        [python, "-c", LOUD, *words],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "UNMASK_DEBUG": "1", "HOME": str(folder), **environment},
+    )
+    written = [path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file()]
+    text = "\n".join([done.stdout, done.stderr, *written])
+    leaked = [secret for secret in secrets(lab) if secret in text]
+    assert not leaked, f"{words} has written {leaked}"
+    return text
+
+
+def commands(lab: Lab) -> list[tuple[str, ...]]:
+    """Return command lines that use every command, well and badly."""
+    ca = ("--ca-file", str(lab.ca_file))
+    target = address(lab)
+    return [
+        ("audit", target, *ca, "--verbose", "--save", "saved.json", "--output", "report.json"),
+        ("audit", target, *ca, "-v", "--format", "json"),
+        ("audit", target, "-v"),
+        ("audit", target, *ca, "-v", "--timeout", "1"),
+        ("audit", "pve://127.0.0.1:1", "-v"),
+        ("audit", f"pve://left@pve@{lab.address}", *ca, "-v"),
+        ("config", "check", target, *ca),
+        ("config", "check", target),
+        ("models", "--help"),
+        ("explain", "CPU001"),
+    ]
+
+
+def test_the_commands_here_are_all_there_are(lab: Lab) -> None:
+    assert {words[0] for words in commands(lab)} >= COMMANDS.keys() - {"lab"}
+
+
+@pytest.mark.parametrize("kind", ["token", "password"])
+def test_no_secret_is_written(lab: Lab, tmp_path: Path, kind: str) -> None:
+    environment = {
+        "token": {"UNMASK_PVE_TOKEN": lab.tokens["audit"]},
+        "password": {"UNMASK_PVE_PASSWORD": lab.passwords["audit@pve"]}
+        | {"UNMASK_PVE_USER": "audit@pve"},
+    }[kind]
+    said = ""
+    for number, words in enumerate(commands(lab)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        said += ran(lab, folder, words, **environment)
+    assert "DEBUG:urllib3" in said  # the libraries did talk
+    assert f"proxmoxer.core:GET https://{lab.address}/api2/json/version" in said
+
+
+@pytest.mark.parametrize("fault", ["401-mid-run=3", "5xx=2", "html=2", "truncated=2"])
+def test_no_secret_is_written_when_things_go_wrong(lab: Lab, tmp_path: Path, fault: str) -> None:
+    lab.set_fault(fault)
+    words = ("audit", address(lab), "--ca-file", str(lab.ca_file), "-v", "--save", "saved.json")
+    try:
+        ran(lab, tmp_path, words, UNMASK_PVE_TOKEN=lab.tokens["audit"])
+    finally:
+        lab.clear_faults()
+
+
+def test_a_bug_does_not_show_them(lab: Lab, tmp_path: Path) -> None:
+    """A traceback prints lines of code; none of them holds a secret as text."""
+    broken = LOUD.replace(
+        "from unmask.cli.main",
+        "from unmask.sources import _pve_api_inventory as broken\n"
+        "broken.inventory = lambda *given: given[0].nothing_of_that_name\n"
+        "from unmask.cli.main",
+    )
+    python = Path(UNMASK).with_name("python")
+    done = subprocess.run(
+        [python, "-c", broken, "audit", address(lab), "--ca-file", str(lab.ca_file)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "UNMASK_DEBUG": "1", "UNMASK_PVE_TOKEN": lab.tokens["audit"]},
+    )
+    assert done.returncode == 70
+    assert "nothing_of_that_name" in done.stderr
+    assert not [secret for secret in secrets(lab) if secret in done.stderr + done.stdout]
+
+
+def test_a_secret_file_is_warned_of_without_its_content(lab: Lab, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    run_in = tmp_path / "run"
+    elsewhere.mkdir()
+    run_in.mkdir()
+    token = elsewhere / "token"
+    token.write_text(lab.tokens["audit"])
+    token.chmod(0o644)
+    words = ("audit", address(lab), "--ca-file", str(lab.ca_file), "--token-file", str(token))
+    said = ran(lab, run_in, (*words, "--format", "json"))
+    assert "others can read" in said
+    assert json.loads(said[said.index("{\n") : said.rindex("\n}") + 2])["guests"]

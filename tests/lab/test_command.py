@@ -1,0 +1,118 @@
+"""`unmask lab` as a process: ready file, end by time and by signal, errors in one line."""
+
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unmask.lab.lab import Lab
+
+PROGRAM = """
+import sys
+from unmask.cli.root import command
+from unmask.errors import UnmaskError
+try:
+    command("lab").main(sys.argv[1:], prog_name="unmask lab")
+except UnmaskError as error:
+    sys.exit(f"{error.exit_code} {error}")
+"""
+
+
+def started(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | environment,
+    )
+
+
+@contextmanager
+def serving(ready: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+    process = started("--port", "0", "--ready-file", str(ready), *arguments)
+    try:
+        deadline = time.monotonic() + 20
+        while not ready.exists() and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.02)
+        yield process, json.loads(ready.read_text(encoding="utf-8"))
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def fetch(told: Any, path: str) -> Any:
+    request = urllib.request.Request(
+        f"{told['url']}/api2/json{path}",
+        headers={"Authorization": f"PVEAPIToken={told['tokens']['audit']}"},
+    )
+    context = ssl.create_default_context(cafile=told["ca"])
+    with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+        return json.load(answer)["data"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_serves_until_a_signal_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    with serving(tmp_path / "ready.json", "--pve-version", "8.4") as (process, told):
+        assert fetch(told, "/version")["release"] == "8.4"
+        process.send_signal(number)
+        out, err = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert err == ""
+    assert told["url"] in out
+    assert told["tokens"]["fix"] in out
+    assert out.endswith("The lab has ended; nothing of it is left.\n")
+    assert not Path(told["ca"]).parent.exists()
+    assert not list(tmp_path.iterdir())
+
+
+def test_ends_by_itself() -> None:
+    process = started("--port", "0", "--for", "0.1", "--fault", "latency=0")
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 0, err
+    assert "Try:\n  unmask audit" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--pve-version", "5.0"), "2 The lab does not play Proxmox VE 5.0"),
+        (("--fault", "fire"), "2 The lab knows no fault 'fire'"),
+        (("--fault", "latency=x"), "2 The value of the fault 'latency=x' must be a number"),
+    ],
+)
+def test_wrong_options_are_told_in_one_line(arguments: tuple[str, ...], said: str) -> None:
+    process = started("--port", "0", *arguments)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert out == ""
+    assert err.startswith(said)
+    assert err.count("\n") == 1
+
+
+def test_a_port_in_use_is_told_in_one_line() -> None:
+    with Lab() as lab:
+        process = started("--port", str(lab.port))
+        _, err = process.communicate(timeout=20)
+    assert "Address already in use; choose another port with --port" in err
+    assert err.count("\n") == 1
+
+
+def test_a_missing_package_is_named(tmp_path: Path) -> None:
+    package = tmp_path / "cryptography"
+    package.mkdir()
+    missing = "raise ModuleNotFoundError('No module', name='cryptography')"
+    (package / "__init__.py").write_text(missing, encoding="utf-8")
+    process = started("--port", "0", PYTHONPATH=str(tmp_path))
+    _, err = process.communicate(timeout=20)
+    assert "needs the Python package cryptography: pip install 'unmask[lab]'" in err
