@@ -10,9 +10,9 @@ PYTEST_ARGS ?=
 help: ## show this list
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
 
-demo: ## audit the example cluster
+demo: ## audit an emulated Proxmox VE cluster
 	@tools/setup.sh demo
-	$(BIN)/unmask audit examples/homelab --fail-on never
+	@tools/demo.sh
 
 test: ## run all tests, with real libvirt and QEMU guests
 	@tools/setup.sh test

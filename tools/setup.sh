@@ -4,9 +4,9 @@
 # Usage: setup.sh demo|test
 #
 # `demo` needs Python and nothing else; `test` adds what the tests and linters need: the libvirt
-# bindings (compiled here), QEMU, libvirtd, debootstrap, an SSH server. A missing system package is installed if
-# this user is root or may use sudo, and named with the command to run otherwise. A second run only
-# looks whether everything is still there.
+# bindings (compiled here), QEMU, libvirtd, debootstrap, an SSH server. A missing system package is
+# installed if this user is root or may use sudo, and named with the command to run otherwise. A
+# second run only looks whether everything is still there.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -169,9 +169,9 @@ pip="$venv/bin/python -m pip --disable-pip-version-check --quiet"
 # Dependency groups came with pip 25.1; Debian 12 has 23.0.
 $pip install --upgrade 'pip>=25.1'
 if [ "$purpose" = demo ]; then
-    $pip install --editable .
+    $pip install --editable '.[lab]'
 else
-    $pip install --editable '.[libvirt]' --group dev
+    $pip install --editable '.[lab,libvirt]' --group dev
     # What is enough for the tests is enough for the demo.
     echo "$key" >"$venv/.ready-for-demo"
 fi

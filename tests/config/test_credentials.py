@@ -217,3 +217,43 @@ def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     reference = Reference(keyring="unmask", token_id="a@pve!id")
     with pytest.raises(MissingPackageError, match=r"pip install 'unmask\[keyring\]'"):
         credentials.access("pve://pve1", reference, Surroundings({}, lambda _: None))
+
+
+def test_a_password_for_ssh(tmp_path: Path) -> None:
+    def given(reference: Reference, address: str = "pve+ssh://pve1", **environment: str) -> str:
+        around = Surroundings(environment, lambda _: None, keyring=lambda *who: "/".join(who))
+        secret = credentials.ssh_password(address, reference, around)
+        return secret.reveal() if secret else ""
+
+    path = private(tmp_path / "password", "from a file\n")
+    assert given(Reference()) == ""
+    assert given(Reference(), UNMASK_SSH_PASSWORD="general") == "general"
+    assert given(Reference(), "qemu:///system", UNMASK_SSH_PASSWORD="general") == ""
+    assert given(Reference(password_file=path), UNMASK_SSH_PASSWORD="general") == "from a file"
+    assert given(Reference(password_env="OWN"), OWN="its own") == "its own"
+    assert given(Reference(keyring="unmask")) == "unmask/root"
+    with pytest.raises(TargetError, match="OWN is not set"):
+        given(Reference(password_env="OWN"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "pve+ssh://root:hunter2@pve1",
+        "qemu+ssh://root:hunter2@host/system",
+        "pve://root@pam:hunter2@pve1",
+        "pve://a@pve!t=hunter2@pve1",
+    ],
+)
+def test_an_address_with_a_secret_is_refused_without_quoting_it(address: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        credentials.refuse_secret(address)
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["pve://root@pam@[fd00::1]:8006", "pve+ssh://root@pve1:22", "qemu:///system?x=a:b@c", "a:b@c"],
+)
+def test_an_address_without_a_secret_is_taken(address: str) -> None:
+    credentials.refuse_secret(address)

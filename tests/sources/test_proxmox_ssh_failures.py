@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from unmask.connect.ssh_session import Limit
 from unmask.errors import TargetError, UsageError
 from unmask.model.inventory import Inventory
 from unmask.model.reading import Missing
+from unmask.model.secret import Secret
 from unmask.model.source import CollectOptions
 from unmask.sources import _pve_node
 from unmask.sources.proxmox_ssh import PASSWORD, SOURCE
@@ -200,7 +201,7 @@ def test_target_that_is_not_written_so(target: str, said: str) -> None:
     assert "hidden" not in str(caught.value)
 
 
-def test_password_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_password_that_is_given(tmp_path: Path) -> None:
     user = sshd.client(tmp_path / "client")
     node = pve_node.node(tmp_path / "alder", "alder")
     settings = (
@@ -209,12 +210,11 @@ def test_password_from_the_environment(tmp_path: Path, monkeypatch: pytest.Monke
     secret = "hunter 2"
     with sshd.running(tmp_path / "server", user, settings=settings, password=secret) as server:
         user.knows(server)
-        options = CollectOptions(ssh=user.options())
         target = f"pve+ssh://{server.place}"
-        with pytest.raises(TargetError, match=PASSWORD):
-            SOURCE.collect(target, options)
-        monkeypatch.setenv(PASSWORD, secret)
-        assert SOURCE.collect(target, options).guests
+        with pytest.raises(TargetError, match="password"):
+            SOURCE.collect(target, CollectOptions(ssh=user.options()))
+        given = replace(user.options(), password=Secret(secret))
+        assert SOURCE.collect(target, CollectOptions(ssh=given)).guests
 
 
 def test_password_that_is_asked_for_once_does_for_all_nodes(

@@ -46,7 +46,7 @@ def run(
     seconds: Annotated[float | None, SECONDS] = None,
     pace: Annotated[float, PACE] = 0.05,
 ) -> None:
-    """Start an emulated Proxmox VE cluster; Ctrl-C ends it."""
+    """Start an emulated Proxmox VE cluster to try everything on. Ctrl-C ends it."""
     made = _class()(version=version, faults=fault or (), address=address, port=port, pace=pace)
     try:
         with made as lab:

@@ -29,8 +29,22 @@ WAYS = 6
 MOST = 128
 """Nodes that are asked; Proxmox VE is tested with some 30."""
 
+GRACE = 2.0
+"""Seconds for a node to say itself that it was too slow."""
+
 SAID = 3
 """Failures that are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeersRead:
+    """What the other nodes told."""
+
+    facts: Mapping[str, NodeFacts]
+    unread: Mapping[str, Missing]
+    """Why others told nothing."""
+    interrupted: bool = False
+    """Ctrl-C ended it; the nodes that were left are in `unread`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +62,8 @@ class Peers:
     cluster: ClusterRead
     trusted: tuple[Entry, ...]
 
-    def read(self) -> tuple[Mapping[str, NodeFacts], Mapping[str, Missing]]:
-        """Return what the other nodes told, and why others told nothing."""
+    def read(self) -> PeersRead:
+        """Ask every node that the cluster says is online, several at once."""
         membership = self._membership()
         online = {member.name: member.online for member in self.cluster.members}
         names = {*membership.nodes, *online} - {self.cluster.entry.facts.name}
@@ -63,15 +77,25 @@ class Peers:
         for name in wanted[MOST:]:
             unread[name] = Missing(f"a cluster of more than {MOST} nodes: this one was not asked")
         wanted = wanted[:MOST]
-        results = threads.spread(
-            lambda name: self._node(name, membership), wanted, self.options.workers
+        got = threads.gather(
+            lambda name: self._node(name, membership),
+            wanted,
+            self.options.workers,
+            max(self.end - time.monotonic(), 1.0) + GRACE,
+            lambda done: self.options.progress(f"nodes: {done}/{len(wanted)}"),
         )
-        for name, result in zip(wanted, results, strict=True):
+        for number, name in enumerate(wanted):
+            future = got.results.get(number)
+            result = future.result() if future else self._unfinished(interrupted=got.interrupted)
             if isinstance(result, Missing):
                 unread[name] = result
             else:
                 facts[name] = result
-        return facts, unread
+        return PeersRead(facts, unread, got.interrupted)
+
+    def _unfinished(self, *, interrupted: bool) -> Missing:
+        late = f"not read within {self.options.timeout:g} s"
+        return Missing("the run was interrupted before" if interrupted else late)
 
     def _membership(self) -> Membership:
         content = self.cluster.tree.files.get("corosync.conf", b"")

@@ -15,7 +15,7 @@ from unmask.connect.ssh_login import PASSWORD_PROMPT, Secrets
 from unmask.connect.ssh_session import Login, Session
 from unmask.errors import TargetError, UsageError
 from unmask.model.inventory import Inventory
-from unmask.model.source import CollectOptions, Source
+from unmask.model.source import CollectOptions, Interrupted, Source
 from unmask.sources import _pve_node, _pve_observed, _pve_peers
 from unmask.sources._pve_peers import Peers
 
@@ -37,6 +37,7 @@ def collect(target: str, options: CollectOptions) -> Inventory:
     Raises:
         UsageError: The target is not written pve+ssh://[user@]HOST[:PORT].
         TargetError: No node can be reached, or the one that is reached is none or may not be read.
+        Interrupted: Ctrl-C was pressed after the first node had told the cluster's configurations.
     """
     end = time.monotonic() + options.timeout * RESERVE
     person = _Person()
@@ -52,12 +53,16 @@ def collect(target: str, options: CollectOptions) -> Inventory:
         # Nobody can be asked while several nodes are read at once: what was answered has to do.
         again = Secrets(secrets.password or person.password, person.again)
         peers = Peers(session, address.user, options, again, end, cluster, keys)
-        facts, unread = peers.read()
+        others = peers.read()
+        options.progress("")
     for path in [path for path in tree.files if _pve_node.KEYS.fullmatch(path)]:
         del tree.files[path]
     entry = cluster.entry.facts
-    found = _pve_observed.inventory(tree, entry, {entry.name: entry, **facts}, unread)
-    return replace(found, targets=(target,))
+    facts = {entry.name: entry, **others.facts}
+    found = replace(_pve_observed.inventory(tree, entry, facts, others.unread), targets=(target,))
+    if others.interrupted:
+        raise Interrupted(found)
+    return found
 
 
 def _entry(

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Show unmask at work: start an emulated Proxmox VE cluster, audit it through its API, end it.
+
+set -eu
+cd "$(dirname "$0")/.."
+unmask=.venv/bin/unmask
+place=$(mktemp -d)
+lab=
+
+end() {
+    if [ -n "$lab" ]; then
+        kill -INT "$lab" 2>/dev/null || true
+        wait "$lab" 2>/dev/null || true
+    fi
+    rm -rf "$place"
+}
+trap end EXIT
+trap 'exit 130' INT TERM
+
+echo 'demo: starting an emulated Proxmox VE cluster (unmask lab)' >&2
+"$unmask" lab --port 0 --for 300 --ready-file "$place/ready.json" >"$place/lab.log" 2>&1 &
+lab=$!
+while ! [ -s "$place/ready.json" ]; do
+    if ! kill -0 "$lab" 2>/dev/null; then
+        lab=
+        cat "$place/lab.log" >&2
+        exit 3
+    fi
+    sleep 0.1
+done
+config=$(.venv/bin/python -c 'import json, sys; print(json.load(open(sys.argv[1]))["config"])' \
+    "$place/ready.json")
+
+echo 'demo: unmask audit lab' >&2
+"$unmask" audit --config "$config" --fail-on never lab
+cat <<'TEXT'
+
+That was an emulated cluster, and it is gone again. To go on:
+  .venv/bin/unmask lab                      the same cluster, for you to try everything on
+  .venv/bin/unmask audit pve://YOUR-NODE    your own (docs/proxmox.md: how to make a token)
+  .venv/bin/unmask audit pve+ssh://YOUR-NODE, qemu:///system, a copy of /etc/pve
+  .venv/bin/unmask explain CPU002           what a finding means and what to do
+TEXT
