@@ -28,3 +28,10 @@ def test_an_unknown_code_is_a_usage_error_with_the_nearest(command: Command, cod
     assert (answer.code, answer.output) == (2, "")
     assert "CPU" in answer.errors
     assert "\x1b" not in answer.errors
+
+
+def test_without_a_code_all_are_listed(command: Command) -> None:
+    answer = command("explain")
+    assert (answer.code, answer.errors) == (0, "")
+    assert [line.split()[0] for line in answer.output.splitlines()] == sorted(explain.codes())
+    assert "CPU002  AES is shown without PCLMULQDQ\n" in answer.output

@@ -168,6 +168,6 @@ def test_without_the_package_one_sentence_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "libvirt", None)
     monkeypatch.setattr(client, "_load", client._load.__wrapped__)
-    with pytest.raises(MissingPackageError, match=r"unmask\[libvirt\]") as caught:
+    with pytest.raises(MissingPackageError, match=r"-m pip install libvirt-python$") as caught:
         within("test:///default", OPTIONS, Connection.hostname)
     assert "libvirt-dev" in str(caught.value)

@@ -142,7 +142,10 @@ def _require() -> None:
         peers.program(name)
     trial = peers.run(peers.as_root(*NAMESPACES, "true"), check=False)
     if trial.returncode != 0:
-        peers.missing(f"the right to make mount and process namespaces: {trial.stderr.strip()}")
+        peers.missing(
+            f"the right to make mount and process namespaces: {trial.stderr.strip()} (in a "
+            "chroot: its root must be a mount point)"
+        )
 
 
 @contextmanager

@@ -26,14 +26,14 @@ def in_ci() -> bool:
 def missing(what: str) -> NoReturn:
     """Skip the test, or fail it in CI, because `what` is not there."""
     if in_ci():
-        pytest.fail(f"peer missing: {what} (run `make test`, which installs it)", pytrace=False)
-    pytest.skip(f"peer missing: {what} (`make test` installs it)")
+        pytest.fail(f"peer missing: {what}", pytrace=False)
+    pytest.skip(f"peer missing: {what}")
 
 
 def program(name: str) -> str:
     """Return the path of an installed program."""
     path = shutil.which(name, path=SEARCH_PATH)
-    return path or missing(name)
+    return path or missing(f"{name} (`make test` installs it)")
 
 
 @cache

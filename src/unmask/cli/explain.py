@@ -1,4 +1,4 @@
-"""`unmask explain CODE`: the page on a rule."""
+"""`unmask explain CODE`: the page on a rule, or the list of all rules."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from unmask.cli import choices
 from unmask.cli.terminal import put
 from unmask.engine import explain
 
@@ -17,8 +18,18 @@ def codes(incomplete: str) -> list[str]:
 
 def run(
     code: Annotated[
-        str, typer.Argument(metavar="CODE", help="A rule's code.", autocompletion=codes)
-    ],
+        str | None,
+        typer.Argument(
+            metavar="CODE",
+            help="A rule's code. Without one: a list of all.",
+            autocompletion=codes,
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Explain a finding: why it matters, how it is decided, what to do."""
-    put(explain.page(code))
+    put(_list() if code is None else explain.page(code))
+
+
+def _list() -> str:
+    return "".join(f"{rule.code}  {rule.title}\n" for rule in choices.rules(None, None))

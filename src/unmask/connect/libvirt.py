@@ -7,6 +7,7 @@ with the right to write is tried first, since only such a one may be asked for d
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -276,8 +277,8 @@ def _load() -> ModuleType:
     except ImportError as error:
         raise MissingPackageError(
             "Reading a libvirt host needs libvirt-python, which is not installed: install "
-            "libvirt's headers (apt install libvirt-dev pkg-config python3-dev gcc), then "
-            "pip install 'unmask[libvirt]'."
+            "libvirt's headers (apt install libvirt-dev pkg-config python3-dev gcc), then run "
+            f"{sys.executable} -m pip install libvirt-python"
         ) from error
     libvirt.registerErrorHandler(_say_nothing, None)
     libvirt.virEventRegisterDefaultImpl()
