@@ -10,6 +10,7 @@ from support.etc_pve import CPUINFO, WHOLE, archive, collect, guests, write
 from unmask.model.cpu import Accelerator, Mode, RemarkKind
 from unmask.model.inventory import GuestKind, Inventory, Platform
 from unmask.model.reading import Known, Missing
+from unmask.model.source import CollectOptions
 from unmask.plugins import load
 from unmask.sources import _pve_tree, proxmox_files
 from unmask.sources.proxmox_files import SOURCE
@@ -211,3 +212,21 @@ def test_the_example_cluster_has_one_of_everything() -> None:
     assert any(guest.template for guest in found.guests)
     assert any(snapshot.with_memory for guest in found.guests for snapshot in guest.snapshots)
     assert {guest.accelerator for guest in found.guests} == set(Accelerator) - {Accelerator.UNKNOWN}
+
+
+def test_on_a_node_itself_its_own_cpu_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("alder", "birch"):
+        folder = tmp_path / "nodes" / name / "qemu-server"
+        folder.mkdir(parents=True)
+        (folder / f"10{len(name)}{name[0] == 'a':d}.conf").write_text("cpu: host\n")
+    (tmp_path / "local").symlink_to("nodes/birch")
+
+    def known() -> dict[str, bool]:
+        found = proxmox_files.collect(str(tmp_path), CollectOptions())
+        return {host.name: host.cpu.known for host in found.hosts}
+
+    assert known() == {"alder": False, "birch": False}
+    monkeypatch.setattr(proxmox_files, "PMXCFS", tmp_path.resolve())
+    assert known() == {"alder": False, "birch": True}

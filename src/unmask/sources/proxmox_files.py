@@ -13,6 +13,9 @@ from unmask.sources._pve_layout import VMID, wanted
 
 ARCHIVES = (".tar", ".tgz", ".txz", ".tbz2", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tzst")
 
+PMXCFS = Path("/etc/pve")
+CPUINFO = Path("/proc/cpuinfo")
+
 SYSTEM_FOLDERS = ("etc", "pve")
 """Directories on the way to /etc/pve, after which nobody names a cluster."""
 
@@ -38,6 +41,7 @@ def collect(target: str, options: CollectOptions) -> Inventory:
     path = Path(target)
     if path.is_dir():
         tree = _file_tree.read_directory(target, wanted)
+        tree.files.update(_own_cpu(path, tree))
     elif path.name.endswith(ARCHIVES):
         tree = _file_tree.read_archive(target, wanted)
     else:
@@ -55,6 +59,23 @@ def collect(target: str, options: CollectOptions) -> Inventory:
             " VMID.conf of Proxmox VE"
         )
     return found
+
+
+def _own_cpu(path: Path, tree: _file_tree.FileTree) -> dict[str, bytes]:
+    """Return this machine's CPU as its node's, where `path` is this machine's own /etc/pve.
+
+    There, and in no copy, `local` leads to the directory of the node itself (pmxcfs(8)).
+    """
+    local = path / "local"
+    if path.resolve() != PMXCFS or not local.is_symlink():
+        return {}
+    place = f"nodes/{local.resolve().name}/cpuinfo"
+    if place in tree.files:
+        return {}
+    try:
+        return {place: CPUINFO.read_bytes()}
+    except OSError:
+        return {}  # the report says that this node's CPU is not known
 
 
 def _within(target: str, gap: Gap) -> str:
