@@ -147,6 +147,7 @@ def test_errors_never_end_up_in_the_report(tmp_path: Path) -> None:
     answer = through_a_shell("2>&-", ["audit", str(LAB), str(tmp_path / "gone"), "--format=json"])
     assert (answer.code, answer.report["schema"]) == (3, "unmask.audit/1")
     assert through_a_shell("2>/dev/full", ["audit", str(tmp_path / "gone")]) == Answer(3, "", "")
+    assert through_a_shell(">&- 2>/dev/full", ["audit", "--unknown"]) == Answer(2, "", "")
 
 
 @pytest.mark.parametrize("words", WORDS)

@@ -10,7 +10,7 @@ import pytest
 from support import golden
 from support.documents import HOSTILE, document, finding, lab
 from unmask.model.finding import Outcome, Problem, Severity
-from unmask.model.inventory import Gap, Inventory
+from unmask.model.inventory import Gap, GuestState, Inventory
 from unmask.report.table import FORMAT, render, render_coloured
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
@@ -78,7 +78,7 @@ def test_what_is_the_same_for_all_is_said_once() -> None:
     guests = tuple(guest for guest in inventory.guests if guest.host == "lab/one")[:3]
     text = render(document(Outcome(), replace(inventory, guests=guests)), 80)
     assert "NODE" not in text.splitlines()[0]
-    assert "node: one" in text
+    assert "node: one" in " ".join(text.split())
 
 
 def test_evidence_and_remedies_that_are_shared_are_printed_once() -> None:
@@ -96,6 +96,33 @@ def test_different_remedies_name_their_subjects() -> None:
     text = render(document(Outcome((one, other))), 0)
     assert "remedy (lab/100): Do this." in text
     assert "remedy (lab/101): Do that." in text
+
+
+def test_commands_for_one_guest_that_undo_each_other_are_not_left_without_a_warning() -> None:
+    one = finding(
+        "TST001", "lab/101", "nas", Problem(Severity.LOW, "a", command="qm set 101 --cpu a")
+    )
+    other = finding(
+        "TST002", "lab/101", "nas", Problem(Severity.LOW, "b", command="qm set 101 --cpu b")
+    )
+    assert "These have several: lab/101." in render(document(Outcome((one, other))), 0)
+    same = replace(other, problem=one.problem)
+    elsewhere = replace(other, subject="lab/102")
+    restart = replace(other, problem=replace(other.problem, command="qm reboot 101"))
+    for alone in ((one, same), (one, elsewhere), (one, restart)):
+        assert "have several" not in render(document(Outcome(alone)), 0)
+
+
+def test_the_legend_explains_what_the_table_shows_and_no_more() -> None:
+    text = render(document(), 0)
+    assert "CLMUL: PCLMULQDQ (AES-GCM" in text
+    assert "state unknown" not in text
+    inventory = lab()
+    guest = next(guest for guest in inventory.guests if guest.ident == "102")
+    unknown = replace(guest, state=GuestState.UNKNOWN)
+    text = render(document(Outcome(), replace(inventory, guests=(unknown,))), 0)
+    assert "state unknown: what was read does not tell" in text
+    assert "CLMUL:" not in text
 
 
 def test_what_is_not_known_is_listed_with_what_would_help() -> None:

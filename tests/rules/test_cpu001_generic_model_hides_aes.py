@@ -35,8 +35,24 @@ def test_a_suggested_model_really_shows_both_on_every_node() -> None:
 
 
 def test_a_guest_identifier_cannot_smuggle_a_command() -> None:
-    _, command = outcome(platform="libvirt", subject="lab/x; reboot")
+    _, command = outcome(platform="libvirt", subject="lab/x; reboot", guest_name="y; reboot")
     assert command == "virsh edit 'x; reboot'"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("web-2.lan", "web-2.lan"),
+        ("7", "UUID"),
+        ("--help", "UUID"),
+        ("two words", "UUID"),
+        ("f0bca3e3-1d44-4b4e-8f3a-0a2f1c7d9e55", "UUID"),
+        ("", "UUID"),
+    ],
+)
+def test_virsh_is_told_a_name_only_where_it_takes_it_for_one(name: str, said: str) -> None:
+    _, command = outcome(platform="libvirt", subject="lab/UUID", guest_name=name)
+    assert command == f"virsh edit {said}"
 
 
 def test_one_finding_a_guest_and_none_twice() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -43,7 +44,13 @@ class Answer:
 def unmask(
     *words: str, directory: Path | None = None, through: tuple[str, ...] = (), **variables: str
 ) -> Answer:
-    """Run `unmask WORDS` in `directory`, by way of another command where one is given."""
+    """Run `unmask WORDS` in `directory`, by way of another command where one is given.
+
+    Without this machine's PYTHON variables: an unbuffered stream fails at other places than those
+    that operators have.
+    """
+    ours = [name for name in os.environ if name.startswith("PYTHON") and name not in variables]
+    environment = peers.environment(**variables)
     done = subprocess.run(
         [*through, UNMASK, *words],
         stdin=subprocess.DEVNULL,
@@ -52,7 +59,7 @@ def unmask(
         timeout=120,
         check=False,
         cwd=directory,
-        env=peers.environment(**variables),
+        env={name: text for name, text in environment.items() if name not in ours},
     )
     return Answer(done.returncode, done.stdout, done.stderr)
 

@@ -74,6 +74,7 @@ def _guarded(words: list[str], job: Callable[[], None]) -> int:
         if error.errno not in NO_ROOM:
             return _bug(error, words)
         _say(f"cannot write: {error.strerror}")  # typer's own pages do not go through terminal.put
+        importlib.import_module("unmask.cli.terminal").abandon(sys.stdout)
         return UsageError.exit_code
     except Exception as error:  # noqa: BLE001 - the one place where a bug ends
         return _bug(error, words)

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from typing import TextIO
 
 from unmask.errors import UsageError
 from unmask.report._text import clean
@@ -24,8 +24,10 @@ def say(text: str) -> None:
     """
     if sys.stderr is None:  # closed; print would take standard output instead
         return
-    with suppress(OSError):
+    try:
         print(f"unmask: {clean(text)}", file=sys.stderr)  # noqa: T201 - this is the place
+    except OSError:
+        abandon(sys.stderr)
 
 
 def progress(text: str) -> None:
@@ -48,16 +50,20 @@ def put(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        _abandon()
+        abandon(sys.stdout)
         raise SystemExit(BROKEN_PIPE) from None
     except OSError as error:
-        _abandon()
+        abandon(sys.stdout)
         raise UsageError(f"standard output: cannot be written: {error.strerror}") from error
 
 
-def _abandon() -> None:
-    """See to it that what is left in the buffer is not tried again when Python shuts down."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def abandon(stream: TextIO | None) -> None:
+    """See to it that what is left in the buffer is not tried again when Python shuts down.
+
+    It would fail again, and make the exit code 120. None is a stream that is closed.
+    """
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def width(environment: Mapping[str, str]) -> int:

@@ -12,6 +12,8 @@ from unmask.report._text import clean, listed, wrap
 
 Said: TypeAlias = tuple[str, tuple[str, ...]]
 """Message and evidence."""
+SETS_CPU = " --cpu "
+"""What tells a command that writes a guest's whole CPU setting (Proxmox VE's qm set)."""
 
 
 def groups(findings: Sequence[Finding]) -> list[list[Finding]]:
@@ -29,9 +31,27 @@ def groups(findings: Sequence[Finding]) -> list[list[Finding]]:
 def section(document: Document, width: int, paint: Paint) -> list[str]:
     """Return the lines of all groups, an empty line before each."""
     lines = []
-    for group in groups(document.outcome.findings):
+    in_order = groups(document.outcome.findings)
+    for group in in_order:
         lines += ["", *_group(group, width, paint)]
-    return lines
+    return lines + _rivals(in_order, width)
+
+
+def _rivals(in_order: Sequence[Sequence[Finding]], width: int) -> list[str]:
+    """Return a warning about guests with several commands, which do not add up."""
+    commands: dict[str, set[str]] = {}
+    for finding in (item for group in in_order for item in group):
+        if SETS_CPU in finding.problem.command:
+            commands.setdefault(clean(finding.subject, 120), set()).add(finding.problem.command)
+    subjects = [subject for subject, different in commands.items() if len(different) > 1]
+    if not subjects:
+        return []
+    text = (
+        "Where a guest has several commands, run one, then audit again for what is left: each "
+        "--cpu replaces the guest's whole CPU setting, and with it what another command has set. "
+        f"These have several: {listed(sorted(subjects))}."
+    )
+    return ["", *wrap(text, width)]
 
 
 def _worst(group: Sequence[Finding]) -> Severity:

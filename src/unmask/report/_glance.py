@@ -108,9 +108,13 @@ def _signs(table: Table) -> list[str]:
         said.append("host: depends on a host whose flags are not known")
     if "?" in words:
         said.append("?: not known")
+    if "no" in words:
+        said.append("CLMUL: PCLMULQDQ (AES-GCM is fast only with it and AES)")
     columns = ("CONFIGURED", "EFFECTIVE", "AES", "CLMUL")
     if any(" > " in cell for name in columns for cell in table[name]):
         said.append("a > b: a now, b after a stop and start")
+    if any("unknown" in cell for cell in table.get("STATE", ())):
+        said.append("state unknown: what was read does not tell whether the guest runs")
     return said
 
 

@@ -5,6 +5,7 @@ Identifiers are quoted for the shell: a domain's or guest's name comes from outs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from shlex import quote
 
@@ -12,6 +13,9 @@ from unmask.cpu.features import flags_of, qemu_name
 from unmask.model.case import GuestCase
 from unmask.model.cpu import CpuSpec, Mode, Origin
 from unmask.model.inventory import Platform
+
+PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,30}")
+"""A domain's name that nothing takes for an id, a UUID (32 digits or more) or an option."""
 
 WAITS = "The change that is pending cures it: stop the guest and start it again."
 """The remedy where a configuration is right already, and `restart` the command."""
@@ -68,15 +72,27 @@ def add_flags(case: GuestCase, flags: Collection[str]) -> str:
 
 def edit(case: GuestCase) -> str:
     """Return the libvirt command that opens the guest's configuration in an editor."""
-    return f"virsh edit {quote(case.guest.ident or case.guest.name)}"
+    return f"virsh edit {quote(_domain(case))}"
 
 
 def restart(case: GuestCase) -> str:
     """Return the command that stops the guest and starts it again."""
-    ident = quote(case.guest.ident or case.guest.name)
     if case.guest.platform is Platform.PROXMOX:
-        return f"qm reboot {ident}"
-    return f"virsh shutdown {ident} && virsh start {ident}"
+        return f"qm reboot {quote(case.guest.ident)}"
+    domain = quote(_domain(case))
+    kind = "uuid" if _domain(case) == case.guest.ident else "name"
+    # virsh shutdown only asks the guest: a start that follows at once would fail.
+    runs = f"virsh list --{kind} | grep -qxF -- {domain}"
+    return f"virsh shutdown {domain} && while {runs}; do sleep 2; done && virsh start {domain}"
+
+
+def _domain(case: GuestCase) -> str:
+    """Return what virsh is to be told: the name where it is a plain word, else the UUID.
+
+    virsh takes a word for an id (digits) or a UUID before it takes it for a name.
+    """
+    name = case.guest.name
+    return name if PLAIN.fullmatch(name) else case.guest.ident or name
 
 
 def next_spec(case: GuestCase) -> CpuSpec:
