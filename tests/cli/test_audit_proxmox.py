@@ -147,23 +147,26 @@ def test_a_saved_cluster_gives_the_same_findings(
 
 def interrupted(lab: Lab, *words: str) -> Answer:
     """Audit the lab in a process of its own and press Ctrl-C once guests are being read."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [UNMASK, "audit", *words, "--config", str(lab.config_file), "--format", "json"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=peers.environment(),
-    )
-    before = len(lab.seen)
-    until = time.monotonic() + 20
-    while not any("pending" in seen.path for seen in lab.seen[before:]):
-        assert time.monotonic() < until, "no guest was read"
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    output, errors = process.communicate(timeout=20)
+    ) as process:
+        try:
+            before = len(lab.seen)
+            until = time.monotonic() + 30
+            while not any("pending" in seen.path for seen in lab.seen[before:]):
+                assert time.monotonic() < until, "no guest was read"
+                assert process.poll() is None, "it ended by itself"
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            output, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
     assert time.monotonic() - began < 5
     return Answer(process.returncode, output, errors)
 

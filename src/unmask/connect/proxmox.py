@@ -15,7 +15,6 @@ from typing import Any
 from urllib.parse import urlencode
 from urllib.request import getproxies, proxy_bypass
 
-import urllib3
 from proxmoxer.core import ProxmoxResource, ResourceException
 from urllib3.exceptions import HTTPError, NewConnectionError, ReadTimeoutError, SSLError
 from urllib3.exceptions import TimeoutError as PoolTimeoutError
@@ -218,13 +217,13 @@ class Api:
         return reply
 
     def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: str) -> Reply:
-        left = self.clock.left()
+        self.clock.left()  # nothing is begun that could not be ended
         response = self._pool.request(
             method,
             url,
             body=body or None,
             headers={"Accept": "application/json", **headers},
-            timeout=urllib3.Timeout(connect=min(left, 10.0), read=left),
+            timeout=self._seconds,
             redirect=False,
             retries=False,
             preload_content=False,

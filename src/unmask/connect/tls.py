@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import socket
 import ssl
+import time
 from typing import TYPE_CHECKING, Any
 
 from urllib3.connection import HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.poolmanager import PoolManager, ProxyManager
+from urllib3.response import HTTPResponse
 
 from unmask.connect.deadline import Clock
 from unmask.errors import TargetError
@@ -23,6 +25,13 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 
+SLACK = 0.2
+"""Seconds that a read may be late."""
+
+FRESH = 1.0
+"""Seconds after an answer in which a connection is taken to be open without a look."""
+
+
 class UntrustedError(TargetError):
     """The server's certificate is not one that is trusted."""
 
@@ -30,11 +39,22 @@ class UntrustedError(TargetError):
 class WatchedSocket(ssl.SSLSocket):
     """A socket that never waits longer than its clock allows."""
 
+    def settimeout(self, value: float | None) -> None:
+        """Set the timeout; where it is the same already, save the system call.
+
+        Each one lets go of Python's global lock, and waits for it when many threads are at work.
+        """
+        if value != self.gettimeout():
+            super().settimeout(value)
+
     def recv_into(self, buffer: WriteableBuffer, nbytes: int | None = None, flags: int = 0) -> int:
         """Read; raises `LateError` where no time is left."""
-        clock = getattr(self.context, "clock", None)
+        clock: Clock | None = getattr(self.context, "clock", None)
         if clock is not None:
-            self.settimeout(clock.left())
+            left = clock.left()
+            timeout = self.gettimeout()
+            if timeout is None or timeout > left + SLACK:
+                self.settimeout(left)
         return super().recv_into(buffer, nbytes, flags)
 
 
@@ -48,6 +68,22 @@ class WatchedContext(ssl.SSLContext):
 
 class PinnedConnection(HTTPSConnection):
     """A connection that looks at the certificate's fingerprint before anything is sent."""
+
+    answered = 0.0
+    """When the last answer came, on the monotonic clock."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Return whether it can be used again."""
+        if self.sock is not None and time.monotonic() - self.answered < FRESH:
+            return True
+        return super().is_connected
+
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]
+        """Return the answer."""
+        response = super().getresponse()
+        self.answered = time.monotonic()
+        return response
 
     def connect(self) -> None:
         """Connect; raises `UntrustedError` where the certificate is none of those pinned."""
