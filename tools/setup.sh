@@ -115,7 +115,7 @@ install_missing() {
         fi
     fi
     say "installing missing system packages:$missing"
-    say "running: ${as_root:+$as_root }$command"
+    say "running: ${as_root:+$as_root }apt-get update, ${as_root:+$as_root }$command"
     # Lists that are missing or old name versions that the mirror no longer has.
     $as_root apt-get update -q >&2 || say "apt-get update failed; trying with the lists as they are"
     $as_root env DEBIAN_FRONTEND=noninteractive $command >&2 ||
