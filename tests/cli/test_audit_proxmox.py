@@ -219,6 +219,24 @@ def test_progress_is_shown_on_a_terminal_only(command: Command, lab: Lab) -> Non
     assert shown.endswith("\r\x1b[K")
 
 
+def test_progress_that_nobody_can_see_is_no_error(lab: Lab, tmp_path: Path) -> None:
+    """Standard error is closed, or a terminal that was hung up before the first word."""
+    leader, follower = pty.openpty()
+    os.close(leader)
+    for place, ending in ((follower, ""), (subprocess.DEVNULL, " 2>&-")):
+        done = subprocess.run(
+            ["/bin/sh", "-c", f'exec "$0" "$@"{ending}', UNMASK, "audit", "lab", "--config",
+             str(lab.config_file), "--fail-on", "never", "--output", str(tmp_path / "report")],
+            stdin=subprocess.DEVNULL,
+            stderr=place,
+            env=peers.environment(TERM="xterm"),
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0
+        assert (tmp_path / "report").read_text().startswith("GUEST")
+    os.close(follower)
+
+
 def test_a_password_is_asked_for_at_a_terminal_and_not_shown(lab: Lab, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     child, leader = pty.fork()

@@ -31,10 +31,16 @@ def say(text: str) -> None:
 
 
 def progress(text: str) -> None:
-    """Show how far something is in one line of a terminal; "" takes it away again."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{clean(text)}")
-        sys.stderr.flush()
+    """Show how far something is in one line of a terminal; "" takes it away again.
+
+    Where standard error is closed, or its terminal has gone, nobody is there to be told.
+    """
+    try:
+        if sys.stderr is not None and sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{clean(text)}")
+            sys.stderr.flush()
+    except OSError:
+        abandon(sys.stderr)
 
 
 def put(text: str) -> None:
