@@ -78,9 +78,50 @@ def test_serves_until_a_signal_and_leaves_nothing(tmp_path: Path, number: signal
 
 def test_ends_by_itself() -> None:
     process = started("--port", "0", "--for", "0.1", "--fault", "latency=0")
-    out, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=20)
     assert process.returncode == 0, err
-    assert "Try:\n  unmask audit" in out
+
+
+def test_the_three_commands_to_try_work(tmp_path: Path) -> None:
+    """They are run as they are printed."""
+    with serving(tmp_path / "ready.json") as (process, _):
+        assert process.stdout is not None
+        lines = list(iter(process.stdout.readline, "Ctrl-C ends it.\n"))
+        commands = [line.strip() for line in lines[lines.index("Try:\n") + 1 :] if line.strip()]
+        first, check, less = [
+            subprocess.run(
+                ["/bin/sh", "-c", command],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+                env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+            )
+            for command in commands
+        ]
+    assert (first.returncode, first.stderr) == (1, "")  # there are findings
+    assert "101 truenas" in first.stdout
+    assert (check.returncode, check.stderr) == (0, "")
+    assert "  audit: works" in check.stdout
+    assert "VM.Audit on /vms, propagated" in less.stdout
+    assert "110" not in less.stdout
+
+
+def test_a_ready_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    ready = tmp_path / "absent" / "ready.json"
+    process = started("--port", "0", "--ready-file", str(ready))
+    _, err = process.communicate(timeout=20)
+    assert err == f"2 {ready}: cannot be written: No such file or directory\n"
+
+
+def test_a_lab_that_does_not_start_leaves_the_ready_file_of_another(tmp_path: Path) -> None:
+    ready = tmp_path / "ready.json"
+    with serving(ready) as (_, told):
+        port = told["url"].rpartition(":")[2]
+        second = started("--port", port, "--ready-file", str(ready))
+        _, err = second.communicate(timeout=20)
+        assert "Address already in use" in err
+        assert json.loads(ready.read_text(encoding="utf-8")) == told
 
 
 @pytest.mark.parametrize(

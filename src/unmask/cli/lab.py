@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unmask.cli.terminal import put
-from unmask.errors import MissingPackageError, TargetError
+from unmask.errors import MissingPackageError, TargetError, UsageError
 
 if TYPE_CHECKING:
     from unmask.lab.lab import Lab
@@ -48,17 +50,15 @@ def run(
 ) -> None:
     """Start an emulated Proxmox VE cluster to try everything on. Ctrl-C ends it."""
     made = _class()(version=version, faults=fault or (), address=address, port=port, pace=pace)
-    try:
-        with made as lab:
-            _serve(lab, ready_file, seconds)
-    except OSError as error:
-        raise TargetError(
-            f"The lab cannot listen on {address}:{port}: {error.strerror}; choose another port with"
-            " --port, or --port 0 for a free one."
-        ) from error
-    finally:
-        if ready_file:
-            ready_file.unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:
+        try:
+            lab = stack.enter_context(made)
+        except OSError as error:
+            raise TargetError(
+                f"The lab cannot listen on {address}:{port}: {error.strerror}; choose another port"
+                " with --port, or --port 0 for a free one."
+            ) from error
+        _serve(lab, ready_file, seconds)
 
 
 def _class() -> Any:
@@ -82,21 +82,40 @@ def _serve(lab: Lab, ready_file: Path | None, seconds: float | None) -> None:
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    if ready_file:
-        importlib.import_module("unmask.lab.handout").write_ready_file(ready_file, lab.described())
-    put(_page(lab))
-    ended.wait(seconds)
+    with _told(lab, ready_file):
+        put(_page(lab))
+        ended.wait(seconds)
     put("The lab has ended; nothing of it is left.\n")
+
+
+@contextlib.contextmanager
+def _told(lab: Lab, ready_file: Path | None) -> Iterator[None]:
+    """Keep the ready file for as long as it is true.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    if ready_file is None:
+        yield
+        return
+    try:
+        importlib.import_module("unmask.lab.handout").write_ready_file(ready_file, lab.described())
+    except OSError as error:
+        raise UsageError(f"{ready_file}: cannot be written: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        ready_file.unlink(missing_ok=True)
 
 
 def _page(lab: Lab) -> str:
     tokens = "\n".join(f"  {name:<9} {token}" for name, token in lab.tokens.items())
     passwords = "\n".join(f"  {name:<12} {word}" for name, word in lab.passwords.items())
-    config = lab.config_file
+    config, ca, partial = lab.config_file, lab.ca_file, lab.tokens["partial"]
     return f"""\
 Proxmox VE {lab.cluster.edition.version}, emulated: cluster {lab.cluster.name} at {lab.url}
 
-CA           {lab.ca_file}
+CA           {ca}
 fingerprint  {lab.fingerprint}
 config       {config}
 
@@ -108,9 +127,8 @@ Passwords:
 
 Try:
   unmask audit --config {config} lab
-  unmask audit --config {config} --format json lab
-  curl --cacert {lab.ca_file} -H 'Authorization: PVEAPIToken={lab.tokens["audit"]}' \\
-       {lab.url}/api2/json/cluster/resources
+  unmask config check --config {config}
+  UNMASK_PVE_TOKEN='{partial}' unmask audit pve://{lab.address} --ca-file {ca}
 
 Ctrl-C ends it.
 """
