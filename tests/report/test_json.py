@@ -105,6 +105,20 @@ def test_a_guest_says_what_is_configured_and_what_it_sees() -> None:
     assert guests["pi/dns"]["cpu"]["features"]["pmull"] == "shown"
 
 
+def test_what_else_is_known_of_a_host_and_keeps_a_guest() -> None:
+    report = rendered()
+    one, nas = report["hosts"][0], report["guests"][1]
+    assert one["parameters"] == {"kvm.ignore_msrs": "N", "kvm_amd.nested": "1"}
+    assert (one["cpu"]["family"], one["cpu"]["microcode"]) == (23, "0x830107c")
+    assert (nas["lock"], nas["high_availability"], nas["replicas"]) == (
+        "backup", "started", ["two"],
+    )  # fmt: skip
+    assert nas["snapshots"] == [{"name": "before-upgrade", "with_memory": True, "cpu": "kvm64"}]
+    other = report["guests"][0]
+    assert (other["lock"], other["high_availability"]) == (None, None)
+    assert (other["replicas"], other["snapshots"]) == ([], [])
+
+
 def test_a_host_that_could_not_be_read_says_why() -> None:
     two = rendered()["hosts"][1]["cpu"]
     assert two["flags"] is None

@@ -11,7 +11,7 @@ from unmask.cpu.features import reported
 from unmask.model.case import GuestCase
 from unmask.model.cpu import FeatureView, HostCpu
 from unmask.model.finding import Accepted, Finding, Skip
-from unmask.model.inventory import Cluster, Gap, Host
+from unmask.model.inventory import Cluster, Gap, Host, Snapshot
 from unmask.model.reading import Known, Reading
 
 DOCS = "docs/rules/{code}.md"
@@ -31,6 +31,7 @@ def host(item: Host) -> dict[str, Any]:
             "qemu": item.software.qemu or None,
             "kernel": item.software.kernel or None,
         },
+        "parameters": dict(item.parameters),
     }
 
 
@@ -41,16 +42,18 @@ def _host_cpu(reading: Reading[HostCpu]) -> dict[str, Any]:
             "arch": cpu.arch or None,
             "vendor": cpu.vendor or None,
             "model_name": cpu.model_name or None,
+            "family": cpu.family,
+            "model": cpu.model,
+            "stepping": cpu.stepping,
+            "microcode": cpu.microcode or None,
             "flags": sorted(cpu.flags),
             "complete": cpu.complete,
             "reason": None,
             "needs": None,
         }
+    unknown = ("arch", "vendor", "model_name", "family", "model", "stepping", "microcode", "flags")
     return {
-        "arch": None,
-        "vendor": None,
-        "model_name": None,
-        "flags": None,
+        **dict.fromkeys(unknown),
         "complete": False,
         "reason": reading.reason,
         "needs": reading.needs or None,
@@ -72,9 +75,17 @@ def guest(case: GuestCase) -> dict[str, Any]:
         "arch": item.arch or None,
         "os": item.os_declared or None,
         "location": item.location or None,
+        "lock": item.lock or None,
+        "high_availability": item.high_availability or None,
+        "replicas": list(item.replicas),
+        "snapshots": [_snapshot(one) for one in item.snapshots],
         "cpu": _guest_cpu(case),
         "remarks": [{"kind": str(remark.kind), "text": remark.text} for remark in item.remarks],
     }
+
+
+def _snapshot(item: Snapshot) -> dict[str, Any]:
+    return {"name": item.name, "with_memory": item.with_memory, "cpu": item.cpu.label}
 
 
 def _guest_cpu(case: GuestCase) -> dict[str, Any]:
