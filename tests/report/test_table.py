@@ -9,7 +9,7 @@ import pytest
 
 from support import golden
 from support.documents import HOSTILE, document, finding, lab
-from unmask.model.finding import Outcome, Problem, Severity
+from unmask.model.finding import Finding, Outcome, Problem, Severity
 from unmask.model.inventory import Gap, GuestState, Inventory
 from unmask.report.table import FORMAT, render, render_coloured
 
@@ -182,3 +182,31 @@ def test_gaps_of_one_reason_are_one_line() -> None:
     named = ", ".join(f"lab/{number}" for number in range(1, 13))
     assert f"{named} and 3 more: its node is offline (needs the node)" in text
     assert text.count("its node is offline") == 1
+
+
+def many(code: str, count: int) -> list[Finding]:
+    return [
+        finding(
+            code,
+            f"lab/{number}",
+            f"vm{number}",
+            Problem(Severity.LOW, f"says {number}", command=f"do {number}"),
+        )
+        for number in range(100, 100 + count)
+    ]
+
+
+def test_of_many_findings_of_one_code_the_rest_is_only_named() -> None:
+    alone = render(document(Outcome(tuple(many("TST001", 9)))), 0)
+    assert "says 108" in alone
+    assert "more (" not in alone
+    both = render(document(Outcome((*many("TST001", 9), *many("TST002", 1)))), 0)
+    assert "says 105" in both
+    assert "says 106" not in both
+    assert "do 106" not in both
+    assert "and 3 more (--select TST001 shows them): lab/106 vm106, lab/107" in both
+
+
+def test_one_finding_more_than_fits_is_shown_as_it_would_take_a_line_anyway() -> None:
+    text = render(document(Outcome((*many("TST001", 7), *many("TST002", 1)))), 0)
+    assert "says 106" in text

@@ -12,6 +12,8 @@ from unmask.report._text import clean, listed, wrap
 
 Said: TypeAlias = tuple[str, tuple[str, ...]]
 """Message and evidence."""
+SHOWN = 6
+"""Findings of one code that are shown in full, where there are other codes to read as well."""
 SETS_CPU = " --cpu "
 """What tells a command that writes a guest's whole CPU setting (Proxmox VE's qm set)."""
 
@@ -32,8 +34,9 @@ def section(document: Document, width: int, paint: Paint) -> list[str]:
     """Return the lines of all groups, an empty line before each."""
     lines = []
     in_order = groups(document.outcome.findings)
+    most = SHOWN if len(in_order) > 1 else len(document.outcome.findings)
     for group in in_order:
-        lines += ["", *_group(group, width, paint)]
+        lines += ["", *_group(group, most, width, paint)]
     return lines + _rivals(in_order, width)
 
 
@@ -58,7 +61,8 @@ def _worst(group: Sequence[Finding]) -> Severity:
     return max(finding.problem.severity for finding in group)
 
 
-def _group(group: Sequence[Finding], width: int, paint: Paint) -> list[str]:
+def _group(group: Sequence[Finding], most: int, width: int, paint: Paint) -> list[str]:
+    """Return a group's lines: the worst `most` findings in full, of the others their subjects."""
     severity = _worst(group)
     count = len({finding.subject for finding in group})
     title = f"{severity.word.upper()} {group[0].code} {group[0].title} ({count} affected)"
@@ -66,7 +70,10 @@ def _group(group: Sequence[Finding], width: int, paint: Paint) -> list[str]:
     shared = _shared(group)
     for fact in shared:
         lines += wrap(fact, width, "  - ")
-    for (said, evidence), subjects in _alike(group, severity).items():
+    # One more line for one more finding would save nothing.
+    cut = most if len(group) > most + 1 else len(group)
+    shown, others = group[:cut], group[cut:]
+    for (said, evidence), subjects in _alike(shown, severity).items():
         if len(subjects) > 1:
             lines += wrap(listed(subjects) + ":", width, "  ", "    ")
             lines += wrap(said, width, "    ")
@@ -74,7 +81,11 @@ def _group(group: Sequence[Finding], width: int, paint: Paint) -> list[str]:
             lines += wrap(f"{subjects[0]}: {said}", width, "  ", "    ")
         for fact in (item for item in evidence if item not in shared):
             lines += wrap(fact, width, "    - ")
-    return lines + _advice(group, width)
+    if others:
+        subjects = list(dict.fromkeys(_subject(finding) for finding in others))
+        more = f"and {len(others)} more (--select {group[0].code} shows them): {listed(subjects)}"
+        lines += wrap(more, width, "  ", "    ")
+    return lines + _advice(shown, width)
 
 
 def _shared(group: Sequence[Finding]) -> tuple[str, ...]:
