@@ -73,3 +73,12 @@ def test_windows_is_never_sent_to_host() -> None:
         remedy, command = outcome(hosts=hosts, os="win11")
         assert "or host where" not in remedy
         assert "--cpu host" not in command
+
+
+def test_openzfs_is_not_sent_to_a_model_without_avx_unwarned() -> None:
+    remedy, command = outcome(cpu="x86-64-v2")
+    assert command.endswith("Westmere")
+    assert "For OpenZFS's encryption take one that shows AVX too" in remedy
+    no_avx = {"like": "broadwell", "without": "avx avx2 fma f16c xsave xsaveopt bmi1 bmi2 movbe"}
+    assert "OpenZFS" not in outcome(cpu="x86-64-v2", hosts={"lab/one": no_avx})[0]
+    assert "OpenZFS" not in outcome(cpu="x86-64-v2", os="win11")[0]
