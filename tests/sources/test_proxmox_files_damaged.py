@@ -50,6 +50,14 @@ def test_faults_of_a_custom_model_are_said_at_the_model(tmp_path: Path) -> None:
     assert spec.remarked(RemarkKind.IGNORED)
 
 
+def test_a_custom_model_whose_name_no_guest_can_spell_is_no_reason_to_fail(tmp_path: Path) -> None:
+    models = "cpu-model: a,b\n    reported-model kvm64\n"
+    found = collect(write(tmp_path, GOOD | {"virtual-guest/cpu-models.conf": models}))
+    assert [guest.ident for guest in found.guests] == ["101"]
+    ((name, spec),) = found.clusters[0].custom_models
+    assert (name, spec.model) == ("a,b", "")
+
+
 def test_links_out_of_the_directory_are_not_followed(tmp_path: Path) -> None:
     write(tmp_path, {"secret/102.conf": "cpu: host\n"})
     root = write(tmp_path / "copy", GOOD)

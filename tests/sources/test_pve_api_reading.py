@@ -160,15 +160,20 @@ def test_wild_values_do_no_harm() -> None:
         "cluster/resources": [listed(101, name=["x"], status={}, lock=7, template="yes")],
         "nodes/pve1/qemu/101/pending": [
             {"key": "cpu", "value": {"a": 1}}, {"key": 5, "value": None}, {"value": 1}, {},
-            {"key": "ostype", "pending": True}, {"key": "x", "delete": "1"},
+            {"key": "ostype", "pending": True}, {"key": "x", "delete": "1"}, {"pending": 1},
+            {"delete": 1},
         ],
         "nodes/pve1/status": {"cpuinfo": [], "current-kernel": 5, "pveversion": None},
         "nodes/pve2/status": {"cpuinfo": {"flags": {"a": 1}}},
         "nodes/pve1/capabilities/qemu/machines": [{"version": 7}, {}, {"version": "9.2+pve1"}],
         "access/permissions": {"/": 1, "/vms/5": "x"},
         "cluster/replication": [{}, {"guest": 101, "target": "pve2"}],
-        "cluster/qemu/custom-cpu-models": [{}, {"cputype": 5}, {"cputype": "custom-a", "x": "y"}],
-        "cluster/qemu/cpu-flags": [{}, {"name": "aes", "supported-on": "pve1"}],
+        "cluster/qemu/custom-cpu-models": [
+            {}, {"cputype": 5}, {"cputype": "custom-a", "x": "y"}, {"cputype": "custom-a,b"},
+        ],
+        "cluster/qemu/cpu-flags": [
+            {}, {"name": "aes", "supported-on": "pve1"}, {"name": "avx", "supported-on": 1},
+        ],
     })  # fmt: skip
     found = cluster.inventory()
     assert {gap.subject for gap in found.gaps} >= {"lab", "lab/101"}

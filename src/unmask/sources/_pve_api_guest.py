@@ -87,8 +87,9 @@ def _built(config: GuestConfig, vmid: str, place: Place, location: str) -> Guest
 
 def _config(pending: list[Row], snapshots: Mapping[str, Row]) -> GuestConfig:
     """Return the answers as the configuration file that they come from."""
-    waiting = {str(item["key"]): text(item["pending"]) for item in pending if "pending" in item}
-    deletes = tuple(str(item["key"]) for item in pending if number(item.get("delete")) > 0)
+    told = [item for item in pending if "key" in item]
+    waiting = {str(item["key"]): text(item["pending"]) for item in told if "pending" in item}
+    deletes = tuple(str(item["key"]) for item in told if number(item.get("delete")) > 0)
     later = Section(_stripped(waiting), deletes=deletes) if waiting or deletes else None
     stored = {
         name: Section(_stripped({key: text(value) for key, value in row.items()}))

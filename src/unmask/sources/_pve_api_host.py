@@ -79,8 +79,12 @@ def supported(node: str, answers: Answers) -> frozenset[str]:
     return frozenset(
         canonical(text(item.get("name", "")))
         for item in listed
-        if node in (item.get("supported-on") or ()) and item.get("name") != "nested-virt"
+        if node in _listed(item.get("supported-on")) and item.get("name") != "nested-virt"
     )
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _software(reading: Reading[Row], machines: Reading[list[Row]] | None, version: str) -> Software:

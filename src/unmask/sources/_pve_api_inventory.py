@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from unmask.dialects.excerpt import excerpt
 from unmask.dialects.proxmox import cpu_option, specification
-from unmask.dialects.proxmox.conf import Section
 from unmask.dialects.proxmox.cpu_option import CUSTOM, CpuOption
 from unmask.dialects.proxmox.custom_models import REPORTED_MODEL
 from unmask.dialects.proxmox.specification import Place
@@ -219,10 +218,7 @@ def _replicas(answers: Answers) -> dict[str, list[str]]:
 def _described(draft: _Draft) -> tuple[tuple[str, CpuSpec], ...]:
     """Return the CPU of every custom model, as a guest with nothing else has it."""
     nowhere = Place(draft.cluster, "", models=draft.models, version=draft.answers.version)
-    found = {
-        excerpt(name): specification.specify(Section({"cpu": CUSTOM + name}), nowhere)
-        for name in draft.models
-    }
+    found = {excerpt(name): specification.of_model(name, nowhere) for name in draft.models}
     names = draft.answers.model_names
     for row in names.value if isinstance(names, Known) else []:
         name = text(row.get("name", "")).removeprefix(CUSTOM)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from unmask.dialects import cpuinfo
 from unmask.dialects.excerpt import excerpt
 from unmask.dialects.proxmox import corosync, custom_models, guest, specification
-from unmask.dialects.proxmox.conf import LIMIT, Section
+from unmask.dialects.proxmox.conf import LIMIT
 from unmask.dialects.proxmox.corosync import Membership
-from unmask.dialects.proxmox.cpu_option import CUSTOM
 from unmask.dialects.proxmox.custom_models import CustomModels
 from unmask.dialects.proxmox.release import NEWEST
 from unmask.dialects.proxmox.specification import Place
@@ -222,7 +221,7 @@ def _described(custom: CustomModels, place: Place) -> tuple[tuple[str, CpuSpec],
     """Return the CPU of every custom model, as a guest with nothing else has it."""
     described = []
     for name in sorted(custom.models):
-        spec = specification.specify(Section({"cpu": CUSTOM + name}), place)
+        spec = specification.of_model(name, place)
         faults = tuple(
             Remark(RemarkKind.IGNORED, fault) for model, fault in custom.faults if model == name
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.proxmox_guest import MODELS, kinds, read, said
+from unmask.dialects.proxmox import specification
 from unmask.dialects.proxmox.specification import Place
 from unmask.model.cpu import Accelerator, Mode, Origin, RemarkKind
 
@@ -175,3 +176,10 @@ def test_architectures(
     assert (found.configured.label, found.configured.on) == (label, frozenset())
     if accelerator is Accelerator.TCG:
         assert "QEMU emulates" in found.configured.steps[0]
+
+
+@pytest.mark.parametrize("name", ["a,b", "a,flags=+aes", "a=b", ","])
+def test_a_custom_model_whose_name_no_guest_can_spell_is_unknown(name: str) -> None:
+    spec = specification.of_model(name, Place("lab", "pve1", models=None))
+    assert (spec.mode, spec.origin, spec.label) == (Mode.UNKNOWN, Origin.CUSTOM, f"custom-{name}")
+    assert spec.remarked(RemarkKind.UNRESOLVED)

@@ -98,6 +98,22 @@ def specify(section: Section, place: Place) -> CpuSpec:
     return _startable(spec, accelerator(section.values, place))
 
 
+def of_model(name: str, place: Place) -> CpuSpec:
+    """Return the CPU of a custom model, as a guest with nothing else has it.
+
+    A name that no `cpu:` could spell, with a comma for instance, is unknown: no guest can have it.
+    """
+    written = cpu_option.CUSTOM + name
+    try:
+        if cpu_option.split(written) == {"cputype": written}:
+            return specify(Section({"cpu": written}), place)
+    except InputError:
+        pass
+    said = f"No guest can have the custom model {excerpt(name)}: Proxmox cannot read its name."
+    remark = Remark(RemarkKind.UNRESOLVED, said)
+    return CpuSpec("", Origin.CUSTOM, Mode.UNKNOWN, excerpt(written), remarks=(remark,))
+
+
 def _own(section: Section, place: Place, setting: Setting) -> CpuSpec:
     """Return the CPU that `cpu:` or its absence leads to."""
     written = section.values.get("cpu", "")
