@@ -109,15 +109,33 @@ class Libvirtd:
         self.virsh(stdin="".join(f"undefine --managed-save {name}\n" for name in names))
 
 
-def _first_child(parent: int, deadline: float) -> int:
-    children = Path(f"/proc/{parent}/task/{parent}/children")
+def _first_shell(parent: int, deadline: float) -> int:
+    """Return the namespace's first process, a `sh` below `parent`.
+
+    sudo and unshare may stand between. The whole line is walked again at every look, since the
+    shell carries its parent's name until it has been executed.
+    """
     while time.monotonic() < deadline:
-        for child in children.read_text().split():
-            # sudo and setpriv may stand between; the namespace's first process is a `sh`.
-            name = Path(f"/proc/{child}/comm").read_text().strip()
-            return int(child) if name == "sh" else _first_child(int(child), deadline)
+        child = _child(parent)
+        while child:
+            try:
+                name = Path(f"/proc/{child}/comm").read_text().strip()
+            except OSError:
+                break
+            if name == "sh":
+                return child
+            child = _child(child)
         time.sleep(0.05)
     raise AssertionError("the namespace's first process does not appear")
+
+
+def _child(parent: int) -> int:
+    """Return the first child of a process, 0 where it has none."""
+    try:
+        children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    except OSError:
+        return 0
+    return int(children[0]) if children else 0
 
 
 def _prepare(directory: Path) -> None:
@@ -167,13 +185,15 @@ def private_libvirtd() -> Iterator[Libvirtd]:
         )
     init = 0
     try:
-        init = _first_child(process.pid, deadline)
+        init = _first_shell(process.pid, deadline)
         daemon = Libvirtd(directory, init)
         _wait(daemon, process, deadline)
         yield daemon
     finally:
         if init:
             peers.run(peers.as_root("sh", "-c", f"kill -KILL {init}"), check=False)
+        else:
+            process.kill()
         process.wait(timeout=30)
         peers.run(peers.as_root("rm", "-rf", str(directory)), check=False)
         shutil.rmtree(directory, ignore_errors=True)
