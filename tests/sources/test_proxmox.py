@@ -152,11 +152,13 @@ def test_snapshots_with_memory_are_read_only_where_there_are_any(lab: Lab, live:
     assert not [name for name in asked if not name.startswith("GET ")]
 
 
-def test_what_the_cluster_does_to_keep_a_guest(live: Inventory) -> None:
-    guests = by_ident(live)
-    assert guests["125"].high_availability == "started"
-    assert guests["126"].replicas == ("pve2",)
-    assert guests["101"].high_availability == ""
+def test_what_the_cluster_does_to_keep_a_guest(live: Inventory, copy: Inventory) -> None:
+    for guests in (by_ident(live), by_ident(copy)):
+        assert {ident for ident, guest in guests.items() if guest.high_availability} == {"125"}
+        assert guests["125"].high_availability == "started"
+        assert {ident for ident, guest in guests.items() if guest.replicas} == {"126"}
+        assert guests["126"].replicas == ("pve2",)
+        assert {ident for ident, guest in guests.items() if guest.lock} == {"113", "124"}
 
 
 def test_a_missing_cpu_line_is_no_proof_of_intent(live: Inventory) -> None:

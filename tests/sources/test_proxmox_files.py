@@ -134,6 +134,15 @@ def test_two_copies_of_one_cluster_get_names_of_their_own(tmp_path: Path) -> Non
     assert len(guests(found)) == 6
 
 
+def test_files_of_a_cluster_without_its_guests_are_no_cluster(tmp_path: Path) -> None:
+    kept = {"ha/resources.cfg": "vm: 101\n", "old/replication.cfg": "local: 101-0\n\ttarget oak\n"}
+    write(tmp_path, WHOLE | kept)
+    found = collect(tmp_path)
+    assert [cluster.subject for cluster in found.clusters] == ["yard"]
+    web = guests(found)["yard/101"]
+    assert (web.high_availability, web.replicas) == ("started", ())
+
+
 def test_one_vmid_twice_is_told_with_both_paths(tmp_path: Path) -> None:
     root = write(
         tmp_path / "attic",

@@ -100,3 +100,14 @@ def test_the_same_guests_run(both: Both) -> None:
     states = {guest.subject: guest.state for guest in both.ssh.guests if guest.running}
     assert states
     assert states.items() <= {guest.subject: guest.state for guest in both.api.guests}.items()
+
+
+def test_the_same_stands_in_the_way_of_a_change(both: Both) -> None:
+    ours, theirs = (
+        {item.subject: (item.lock, item.high_availability, item.replicas) for item in found.guests}
+        for found in (both.api, both.ssh)
+    )
+    assert ours == theirs
+    assert {"backup", "suspended"} <= {lock for lock, _, _ in ours.values()}
+    assert ours["homelab/125"][1:] == ("started", ())
+    assert ours["homelab/126"][1:] == ("", ("pve2",))

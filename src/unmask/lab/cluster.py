@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from unmask.dialects.proxmox import custom_models
+from unmask.dialects.proxmox import custom_models, section_file
 from unmask.dialects.proxmox.cpu_option import CpuOption
 from unmask.lab import accounts, guest_file
 from unmask.lab.accounts import Accounts
@@ -65,7 +65,7 @@ class Cluster:
     _parsed: dict[str, tuple[str, GuestFile]] = field(default_factory=dict)
     _accounts: tuple[str, Accounts] | None = None
     _models: tuple[str, Mapping[str, CpuOption]] | None = None
-    _sections: dict[str, tuple[str, dict[str, dict[str, str]]]] = field(default_factory=dict)
+    _sections: dict[str, tuple[str, Mapping[str, Mapping[str, str]]]] = field(default_factory=dict)
 
     def entry(self) -> str:
         """Return the node whose pveproxy answers."""
@@ -195,17 +195,5 @@ class Cluster:
         text = self.files.get(path, "")
         cached = self._sections.get(path)
         if cached is None or cached[0] != text:
-            cached = self._sections[path] = (text, _sections(text))
+            cached = self._sections[path] = (text, section_file.parse(text))
         return cached[1]
-
-
-def _sections(text: str) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    current: dict[str, str] = {}
-    for line in text.splitlines():
-        if line[:1].isspace():
-            key, _, value = line.strip().partition(" ")
-            current[key] = value.strip()
-        elif line.strip() and not line.startswith("#"):
-            current = found.setdefault(line.strip(), {})
-    return found

@@ -1,8 +1,9 @@
 """Sort the files of /etc/pve by site, node and guest.
 
 Layouts (pmxcfs, pve-docs): `nodes/NODE/qemu-server/VMID.conf`, `nodes/NODE/lxc/VMID.conf`,
-`virtual-guest/cpu-models.conf`, `corosync.conf`; `qemu-server/` without `nodes/` is one node's.
-`nodes/NODE/cpuinfo` is not Proxmox's: an operator puts a copy of /proc/cpuinfo there.
+`virtual-guest/cpu-models.conf`, `ha/resources.cfg`, `replication.cfg`, `corosync.conf`;
+`qemu-server/` without `nodes/` is one node's. `nodes/NODE/cpuinfo` is not Proxmox's: an operator
+puts a copy of /proc/cpuinfo there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-CLUSTER_FILES = {"corosync.conf": "corosync", "virtual-guest/cpu-models.conf": "models"}
+CLUSTER_FILES = {
+    "corosync.conf": "corosync",
+    "virtual-guest/cpu-models.conf": "models",
+    "ha/resources.cfg": "resources",
+    "replication.cfg": "replication",
+}
 """Files of a whole cluster, by the end of their path."""
 
 WHAT = r"(?:(?P<kind>qemu-server|lxc)/[^/]+\.conf|(?P<cpu>cpuinfo)(?:\.txt)?)"
@@ -46,6 +52,15 @@ class Site:
     """Path and content of processor descriptions by node."""
     corosync: bytes | None = None
     models: bytes | None = None
+    resources: bytes = b""
+    """Of high availability."""
+    replication: bytes = b""
+
+    @property
+    def empty(self) -> bool:
+        """Return whether nothing in it tells of a guest, node or CPU model."""
+        told = self.corosync is not None or self.models is not None
+        return not (told or self.configs or self.strangers or self.cpus)
 
     def add(self, path: str, node: str, kind: str, content: bytes) -> None:
         """Take the configuration of a guest, or of something else that is named like one."""
@@ -58,7 +73,12 @@ class Site:
 
 def wanted(path: str) -> bool:
     """Return whether a file of /etc/pve matters here."""
-    return path.endswith(".conf") or placed(path) is not None
+    return path.endswith(".conf") or placed(path) is not None or bool(_of_cluster(path))
+
+
+def _of_cluster(path: str) -> str:
+    """Return the end of the path of a file of a whole cluster, "" for any other."""
+    return next((end for end in CLUSTER_FILES if f"/{path}".endswith(f"/{end}")), "")
 
 
 def placed(path: str) -> re.Match[str] | None:
@@ -75,7 +95,7 @@ def sites(files: Mapping[str, bytes]) -> list[Site]:
         return found.setdefault(root, Site(root))
 
     for path, content in sorted(files.items()):
-        end = next((end for end in CLUSTER_FILES if f"/{path}".endswith(f"/{end}")), "")
+        end = _of_cluster(path)
         match = placed(path)
         node = (match.groupdict().get("node") or "") if match else ""
         if end:
@@ -93,7 +113,7 @@ def sites(files: Mapping[str, bytes]) -> list[Site]:
             at("").models = files[path]
         elif not structured or VMID.fullmatch(path.rpartition("/")[2]):
             at("").add(path, "", "qemu-server", files[path])
-    return [_without_links(found[root]) for root in sorted(found)]
+    return [_without_links(found[root]) for root in sorted(found) if not found[root].empty]
 
 
 def _without_links(site: Site) -> Site:

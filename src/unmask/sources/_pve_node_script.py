@@ -93,7 +93,7 @@ tree() {
     show known_hosts "$root/etc/ssh/ssh_known_hosts"
     set --
     for path in nodes/*/qemu-server nodes/*/lxc nodes/*/ssh_known_hosts \\
-        virtual-guest/cpu-models.conf corosync.conf; do
+        virtual-guest/cpu-models.conf ha/resources.cfg replication.cfg corosync.conf; do
         if [ -e "$path" ]; then
             set -- "$@" "$path"
         fi
@@ -108,7 +108,7 @@ tree() {
         return
     fi
     for path in nodes/*/qemu-server/*.conf nodes/*/lxc/*.conf nodes/*/ssh_known_hosts \\
-        virtual-guest/cpu-models.conf corosync.conf; do
+        virtual-guest/cpu-models.conf ha/resources.cfg replication.cfg corosync.conf; do
         if [ -f "$path" ]; then
             part "file $path"
             cat "$path"

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from unmask.dialects import cpuinfo
 from unmask.dialects.excerpt import excerpt
-from unmask.dialects.proxmox import corosync, custom_models, guest, specification
+from unmask.dialects.proxmox import (
+    availability,
+    corosync,
+    custom_models,
+    guest,
+    specification,
+)
 from unmask.dialects.proxmox.conf import LIMIT
 from unmask.dialects.proxmox.corosync import Membership
 from unmask.dialects.proxmox.custom_models import CustomModels
@@ -93,7 +99,8 @@ def _collect(site: Site, name: str, draft: _Draft) -> None:
         for config in site.configs
         if (found := _guest(config, places[config.node or home], draft))
     ]
-    draft.guests += _distinct(read, draft)
+    kept = availability.read(_text(site.resources), _text(site.replication))
+    draft.guests += [kept.of(found) for found in _distinct(read, draft)]
     nowhere = _place(subject, "", Missing("no node"), custom, draft.version)
     models = _described(custom, nowhere) if custom else ()
     draft.clusters.append(Cluster(subject, subject, Platform.PROXMOX, models))

@@ -209,4 +209,5 @@ def read_container(text: str, vmid: str, place: Place, location: str = "") -> Gu
         template=values.get("template") == "1",
         os_declared=excerpt(values.get("ostype", ""), 40),
         location=location,
+        lock=excerpt(values.get("lock", ""), 40),
     )
