@@ -180,6 +180,14 @@ def test_wild_values_do_no_harm() -> None:
     assert found.guests[0].replicas == ("pve2",)
 
 
+def test_replication_that_cannot_be_told_is_a_gap() -> None:
+    cluster = Cluster({"cluster/replication": ApiError("503 x (3 tries)", status=503)})
+    (gap,) = cluster.inventory().gaps
+    assert (gap.subject, gap.needs) == ("lab", "")
+    assert gap.reason == "which guests are replicated is not known: 503 x (3 tries)"
+    assert Cluster({}).inventory().gaps == ()  # a version without such a route has no jobs
+
+
 def test_nothing_but_errors_is_an_error_of_the_target() -> None:
     broken = ApiError("503 x", status=503)
     names = ("nodes", "cluster/status", "cluster/resources")

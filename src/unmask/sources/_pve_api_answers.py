@@ -18,7 +18,13 @@ NODE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 SNAPSHOT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,39}")
 """What it allows as a snapshot's name (pve-configid)."""
 
+REPLICATION = "cluster/replication"
 NOT_ASKED = Missing("it was not asked for")
+
+
+def absent(path: str) -> Missing:
+    """Return what is known of a route that this version of Proxmox VE does not have."""
+    return Missing(f"this version has no {path}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,11 @@ class Answers:
     """`nodes/NODE/version` of nodes outside of a partition without quorum."""
     interrupted: bool = False
     late: bool = False
+
+    @property
+    def release(self) -> str:
+        """Return the major version: the only number that qemu-server shares with Proxmox VE."""
+        return self.version.partition(".")[0]
 
     @property
     def online(self) -> dict[str, bool]:

@@ -15,7 +15,15 @@ from unmask.model.cpu import CpuSpec, Mode, Origin, Remark, RemarkKind
 from unmask.model.inventory import Cluster, Gap, Guest, Host, Inventory, Platform
 from unmask.model.reading import Known, Missing, Reading
 from unmask.sources import _pve_api_guest, _pve_api_host, _pve_api_rights
-from unmask.sources._pve_api_answers import Answers, Listed, Row, number, text
+from unmask.sources._pve_api_answers import (
+    REPLICATION,
+    Answers,
+    Listed,
+    Row,
+    absent,
+    number,
+    text,
+)
 from unmask.sources._pve_api_reading import SNAPSHOTS_OF_ONE, memories
 
 ABOUT_OFFLINE = "its node {node} is offline, and the API reads a configuration from its node only"
@@ -113,12 +121,14 @@ def _say_of_cluster(draft: _Draft) -> None:
     elif not answers.quorate:
         reason = "it has no quorum: what runs on nodes outside of this partition is not known"
         draft.gaps.append(Gap(cluster, reason, "quorum (pvecm status)"))
-    seen = len(answers.guests)
-    if not answers.interrupted:
-        draft.gaps += _pve_api_rights.hidden_guests(answers.permissions, cluster, seen)
     if answers.interrupted:
         draft.gaps.append(Gap(cluster, "reading was interrupted before its end"))
-    elif answers.late:
+        return
+    if isinstance(answers.replication, Missing) and answers.replication != absent(REPLICATION):
+        draft.gap(cluster, answers.replication, "which guests are replicated is not known: ")
+    seen = len(answers.guests)
+    draft.gaps += _pve_api_rights.hidden_guests(answers.permissions, cluster, seen)
+    if answers.late:
         reason = "the time allowed was used up before everything was read"
         draft.gaps.append(Gap(cluster, reason, "a longer --timeout"))
 
@@ -154,7 +164,7 @@ def _place(host: Host, draft: _Draft) -> Place:
         host_arch=cpu.arch if cpu else "",
         host_flags=cpu.flags if cpu and cpu.complete else None,
         models=draft.models,
-        version=draft.answers.version.split(".")[0],
+        version=draft.answers.release,
     )
 
 
@@ -217,7 +227,7 @@ def _replicas(answers: Answers) -> dict[str, list[str]]:
 
 def _described(draft: _Draft) -> tuple[tuple[str, CpuSpec], ...]:
     """Return the CPU of every custom model, as a guest with nothing else has it."""
-    nowhere = Place(draft.cluster, "", models=draft.models, version=draft.answers.version)
+    nowhere = Place(draft.cluster, "", models=draft.models, version=draft.answers.release)
     found = {excerpt(name): specification.of_model(name, nowhere) for name in draft.models}
     names = draft.answers.model_names
     for row in names.value if isinstance(names, Known) else []:

@@ -16,10 +16,12 @@ from unmask.connect.proxmox_answer import ABSENT, ApiError
 from unmask.errors import TargetError, UnmaskError
 from unmask.model.reading import Known, Missing, Reading
 from unmask.sources._pve_api_answers import (
+    REPLICATION,
     SNAPSHOT,
     Answers,
     Listed,
     Row,
+    absent,
     number,
     row,
     rows,
@@ -88,7 +90,7 @@ class Reader:
             data = self.api.get(question.path, question.node, **dict(question.params))
         except ApiError as error:
             if error.status == ABSENT:
-                return Missing(f"this version has no {question.path}")
+                return absent(question.path)
             needs = error.needs or (question.needs if error.status == 403 else "")
             return Missing(str(error), needs)
         except TargetError as error:
@@ -114,8 +116,9 @@ def read(api: Api, workers: int, progress: Callable[[str], None]) -> Answers:
         raise TargetError(f"{api.entry.place} does not answer as Proxmox VE does")
     reader = Reader(api, workers, progress, Answers(version["version"][:40]))
     reader.round("cluster", _cluster(reader.answers))
-    if _fatal(reader.answers):
-        raise TargetError(f"{api.entry.place}: {reader.answers.resources.reason}")  # type: ignore[union-attr]
+    unread = _unread(reader.answers)
+    if len(unread) == 3 and not reader.answers.interrupted:
+        raise TargetError(f"{api.entry.place}: {unread[0].reason}")
     reader.round("nodes", _outside(reader.answers))
     reader.round("guests", _members(reader.answers))
     reader.round("moved guests", _moved(reader))
@@ -124,10 +127,10 @@ def read(api: Api, workers: int, progress: Callable[[str], None]) -> Answers:
     return reader.answers
 
 
-def _fatal(answers: Answers) -> bool:
-    """Return whether neither guests nor nodes are known, so that there is nothing to report."""
+def _unread(answers: Answers) -> list[Missing]:
+    """Return what is missing of guests, nodes and status: without all three there is no report."""
     everything = (answers.resources, answers.nodes, answers.status)
-    return not answers.interrupted and not any(isinstance(item, Known) for item in everything)
+    return [item for item in everything if isinstance(item, Missing)]
 
 
 def _into(answers: Answers, name: str) -> Callable[[Any], None]:
@@ -149,7 +152,7 @@ def _cluster(answers: Answers) -> list[Question]:
         ask("permissions", "access/permissions", row),
         ask("models", "cluster/qemu/custom-cpu-models", needs="Mapping.Audit on /mapping/cpu"),
         ask("flags", "cluster/qemu/cpu-flags", needs="Sys.Audit on /nodes"),
-        ask("replication", "cluster/replication"),
+        ask("replication", REPLICATION),
     ]
 
 

@@ -33,6 +33,15 @@ CONTAINER_ARCHITECTURES = {
 }
 """LXC's names (PVE/LXC/Config.pm) to QEMU's."""
 
+SHARED = CpuSpec(
+    written="",
+    origin=Origin.DEFAULT,
+    mode=Mode.NONE,
+    label="the host's",
+    steps=("a container has no CPU of its own: it shares the host's",),
+)
+"""The CPU of a container."""
+
 
 def read(text: str, vmid: str, place: Place, location: str = "") -> Guest:
     """Return the virtual machine that a file of qemu-server describes.
@@ -199,13 +208,7 @@ def read_container(text: str, vmid: str, place: Place, location: str = "") -> Gu
         state=GuestState.UNKNOWN,
         arch=CONTAINER_ARCHITECTURES.get(arch, arch) or place.host_arch or "x86_64",
         accelerator=Accelerator.OTHER,
-        configured=CpuSpec(
-            written="",
-            origin=Origin.DEFAULT,
-            mode=Mode.NONE,
-            label="the host's",
-            steps=("a container has no CPU of its own: it shares the host's",),
-        ),
+        configured=SHARED,
         template=values.get("template") == "1",
         os_declared=excerpt(values.get("ostype", ""), 40),
         location=location,
