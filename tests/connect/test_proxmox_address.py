@@ -14,6 +14,7 @@ from unmask.errors import UsageError
         ("pve://pve1.example:443/", Address("pve1.example", 443)),
         ("pve://10.0.0.1:8006", Address("10.0.0.1", 8006)),
         ("pve://[fd00::1]:8006", Address("[fd00::1]", 8006)),
+        ("PVE://pve1", Address("pve1", 8006)),
         ("pve://root@pam@pve1", Address("pve1", 8006, "root@pam")),
         ("pve://jo.doe@example.org@pve1:1", Address("pve1", 1, "jo.doe@example.org")),
     ],
@@ -39,7 +40,7 @@ def test_bad_addresses_are_named(target: str) -> None:
 @pytest.mark.parametrize(
     "target",
     ["pve://root@pam:hush@pve1", "pve://a@pve!id=hush@pve1", "pve://a@pve!hush@pve1:8006",
-     "pve://root:hush@pve1"],
+     "pve://root:hush@pve1", "PVE://a@pve!id=hush@pve1"],
 )  # fmt: skip
 def test_a_secret_in_an_address_is_refused_and_not_repeated(target: str) -> None:
     assert proxmox_address.holds_secret(target)

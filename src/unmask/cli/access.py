@@ -77,7 +77,7 @@ def access(target: Target, over: Reference) -> Access:
         UsageError: What the configuration or the environment says is wrong.
         TargetError: The credentials are not there or cannot be read.
     """
-    if not target.address.startswith(proxmox_address.SCHEME):
+    if not proxmox_address.fits(target.address):
         return Access()
     return credentials.access(target.address, _merged(target.reference, over), _around())
 

@@ -13,7 +13,7 @@ from unmask import plugins
 from unmask.cli import access, choices, terminal
 from unmask.config import privileges, targets
 from unmask.config.settings import Target
-from unmask.connect import proxmox_address
+from unmask.connect import proxmox_address, threads
 from unmask.connect.deadline import Clock
 from unmask.connect.proxmox_address import Address
 from unmask.connect.proxmox_rights import Permissions
@@ -75,7 +75,7 @@ def run(
 
 def _checked(target: Target, options: CollectOptions) -> Iterator[str]:
     """Yield lines about one target; those that begin with "!" tell of what does not work."""
-    if target.address.startswith(proxmox_address.SCHEME):
+    if proxmox_address.fits(target.address):
         yield from _api(target, options)
         return
     source = targets.source_for(target.address, plugins.load("unmask.sources", "SOURCE", Source))
@@ -118,8 +118,11 @@ def _asked(
     from unmask.connect.proxmox import Api  # noqa: PLC0415 - needed for these targets only
 
     api = Api((entry,), login, trust, Clock(options.timeout), 1)
+    late = TargetError(f"it did not answer within {options.timeout:g} s")
     try:
-        version, permissions = api.get("version"), api.get("access/permissions")
+        version, permissions = threads.within(
+            options.timeout, lambda: (api.get("version"), api.get("access/permissions")), late
+        )
     finally:
         api.close()
     if not isinstance(version, dict) or not isinstance(permissions, dict):

@@ -29,7 +29,8 @@ LIMIT = 64 * 1024
 
 TOKEN_ID = re.compile(r"[^\s:/!=@]+@[A-Za-z][A-Za-z0-9._-]+![A-Za-z][A-Za-z0-9._-]+")
 FINGERPRINT = re.compile(
-    r"(?:sha-?256[:=\s]+)?(?P<digits>[0-9a-f]{2}(?::?[0-9a-f]{2}){31})", re.IGNORECASE
+    r"(?:sha-?256[:=\s]+)?(?:fingerprint=)?(?P<digits>[0-9a-f]{2}(?::?[0-9a-f]{2}){31})",
+    re.IGNORECASE,
 )
 
 HOW = (

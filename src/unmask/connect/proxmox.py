@@ -7,19 +7,25 @@ its pool keeps one connection open for each of them.
 
 from __future__ import annotations
 
+import re
 import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
-from urllib.request import getproxies, proxy_bypass
 
 from proxmoxer.core import ProxmoxResource, ResourceException
-from urllib3.exceptions import HTTPError, NewConnectionError, ReadTimeoutError, SSLError
+from urllib3.exceptions import (
+    HTTPError,
+    NewConnectionError,
+    ProxyError,
+    ReadTimeoutError,
+    SSLError,
+)
 from urllib3.exceptions import TimeoutError as PoolTimeoutError
 
-from unmask.connect import tls
+from unmask.connect import proxy, tls
 from unmask.connect.deadline import Clock, LateError
 from unmask.connect.proxmox_address import Address
 from unmask.connect.proxmox_answer import (
@@ -42,6 +48,8 @@ REQUEST_SECONDS = 15.0
 """What one request may take, but never more than a quarter of the run."""
 BODY_LIMIT = 64 * 1024 * 1024
 """Bytes of one answer; 10,000 guests are some 4 MiB."""
+TUNNEL = re.compile(r"Tunnel connection failed: (\d+ .*)")
+"""What http.client says of a proxy that refuses."""
 TRIPS = 3
 """Failures in a row after which a node is not asked any more."""
 
@@ -80,7 +88,8 @@ class Api:
         """Requests so far, repeated ones included."""
         self._seconds = min(REQUEST_SECONDS, max(1.0, clock.remaining / 4))
         self._allowed = clock.remaining
-        self._pool = tls.pool(tls.context(trust, clock), workers, _proxy(entries[0]))
+        self._proxy = proxy.towards(entries[0].host)
+        self._pool = tls.pool(tls.context(trust, clock), workers, self._proxy)
         self._credentials = Credentials(login, self._log_in)
         self._entries = entries
         self._current = 0
@@ -211,7 +220,8 @@ class Api:
             raise self._slow() from None
         except (HTTPError, OSError) as error:
             self._move(entry)
-            raise _broken(entry, error) from None
+            on_the_way = f"the proxy {self._proxy.place}" if isinstance(error, ProxyError) else ""
+            raise _broken(entry, on_the_way or entry.place, error) from None
         if 300 <= reply.status_code < 400:
             raise ApiError(f"{entry.place} leads elsewhere ({reply.status_code} {reply.reason})")
         return reply
@@ -259,28 +269,25 @@ class _Session:
         return self.api.send(method, url + query, self.headers)
 
 
-def _proxy(entry: Address) -> str:
-    """Return the proxy that the environment names for HTTPS, "" for none."""
-    host = entry.host.strip("[]")
-    return "" if proxy_bypass(host) else getproxies().get("https", "")
-
-
-def _broken(entry: Address, error: Exception) -> TargetError | ApiError:
-    """Return what to say of a connection that did not come about or broke."""
+def _broken(entry: Address, place: str, error: Exception) -> TargetError | ApiError:
+    """Return what to say of a connection to `place` that did not come about or broke."""
     cause = error.args[0] if isinstance(error, SSLError) and error.args else None
     if isinstance(cause, ssl.SSLCertVerificationError):
         return tls.refused(entry.host, entry.port, cause.verify_message)
     if isinstance(error, SSLError):
-        return TransientError(f"{entry.place} does not speak TLS as it should ({cause or error})")
+        return TransientError(f"{place} does not speak TLS as it should ({cause or error})")
     if isinstance(error, PoolTimeoutError) and not isinstance(error, NewConnectionError):
-        return TransientError(f"{entry.place} cannot be reached: no answer")
-    return TransientError(f"{entry.place} {_how(error)}")
+        return TransientError(f"{place} cannot be reached: no answer")
+    return TransientError(f"{place} {_how(error)}")
 
 
 def _how(error: BaseException) -> str:
     """Return how a connection failed, from the innermost cause that has words for it."""
     inner: BaseException | None = error
     while inner is not None:
+        said = TUNNEL.search(str(inner)) if isinstance(inner, OSError) else None
+        if said:
+            return f"does not let one through: {said[1][:100]}"
         if isinstance(inner, OSError) and inner.strerror:
             return f"cannot be reached: {inner.strerror}"
         inner = inner.__cause__ or inner.__context__

@@ -36,13 +36,18 @@ class Address:
         return f"https://{self.place}/api2/json"
 
 
+def fits(target: str) -> bool:
+    """Return whether a target is spelt as an address of the API."""
+    return target.lower().startswith(SCHEME)
+
+
 def parse(target: str) -> Address:
     """Return the address that a target names.
 
     Raises:
         UsageError: It is none, or it holds a secret; the text never quotes the target then.
     """
-    user, _, place = target.removeprefix(SCHEME).rpartition("@")
+    user, _, place = target[len(SCHEME) :].rpartition("@")
     if holds_secret(target):
         raise UsageError(
             "a target must not hold a password or a token: it would stand in the shell's history,"
@@ -70,7 +75,7 @@ def entry(text: str) -> Address:
 
 def holds_secret(target: str) -> bool:
     """Return whether the target, of this kind, names more than a user before its host."""
-    if not target.startswith(SCHEME):
+    if not fits(target):
         return False
-    user = target.removeprefix(SCHEME).rpartition("@")[0]
+    user = target[len(SCHEME) :].rpartition("@")[0]
     return any(sign in user for sign in ":!=")

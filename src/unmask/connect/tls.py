@@ -18,6 +18,7 @@ from urllib3.poolmanager import PoolManager, ProxyManager
 from urllib3.response import HTTPResponse
 
 from unmask.connect.deadline import Clock
+from unmask.connect.proxy import Proxy
 from unmask.errors import TargetError
 from unmask.model.access import Trust
 
@@ -130,7 +131,7 @@ def context(trust: Trust, clock: Clock) -> WatchedContext:
     return made
 
 
-def pool(settings: WatchedContext, connections: int, proxy: str = "") -> PoolManager:
+def pool(settings: WatchedContext, connections: int, proxy: Proxy) -> PoolManager:
     """Return a pool that keeps so many connections to each server open."""
     options: dict[str, Any] = {
         "ssl_context": settings,
@@ -138,7 +139,9 @@ def pool(settings: WatchedContext, connections: int, proxy: str = "") -> PoolMan
         "num_pools": 16,
         "retries": False,
     }
-    made = ProxyManager(proxy, **options) if proxy else PoolManager(**options)
+    if proxy:
+        options["proxy_headers"] = proxy.headers
+    made = ProxyManager(proxy.url, **options) if proxy else PoolManager(**options)
     made.pool_classes_by_scheme = {"http": HTTPConnectionPool, "https": PinnedPool}
     return made
 

@@ -111,7 +111,7 @@ def read(api: Api, workers: int, progress: Callable[[str], None]) -> Answers:
         ApiError: Not even the version can be read.
         TargetError: The certificate or the login is refused.
     """
-    version = row(api.get("version")) or {}
+    version = row(_alone(api, "version")) or {}
     if not isinstance(version.get("version"), str):
         raise TargetError(f"{api.entry.place} does not answer as Proxmox VE does")
     reader = Reader(api, workers, progress, Answers(version["version"][:40]))
@@ -125,6 +125,12 @@ def read(api: Api, workers: int, progress: Callable[[str], None]) -> Answers:
     reader.round("snapshots", _snapshots(reader.answers))
     reader.round("snapshots with memory", _memories(reader.answers))
     return reader.answers
+
+
+def _alone(api: Api, path: str, **params: str) -> Any:
+    """Ask one question; return in time whatever keeps it: a name that is looked up, a proxy."""
+    late = ApiError("it did not answer in the time allowed", LONGER)
+    return threads.within(api.clock.remaining, lambda: api.get(path, **params), late)
 
 
 def _unread(answers: Answers) -> list[Missing]:
@@ -198,7 +204,7 @@ def _moved(reader: Reader) -> list[Question]:
         return []
     before = {item.vmid: item.node for item in answers.guests}
     try:
-        again = rows(reader.api.get("cluster/resources", type="vm"))
+        again = rows(_alone(reader.api, "cluster/resources", type="vm"))
     except UnmaskError:
         return []
     if again is None:

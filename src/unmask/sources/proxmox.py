@@ -16,7 +16,7 @@ RESERVE = 0.95
 
 def fits(target: str) -> bool:
     """Return whether the target is spelt as an address of the API."""
-    return target.startswith(proxmox_address.SCHEME)
+    return proxmox_address.fits(target)
 
 
 def collect(target: str, options: CollectOptions) -> Inventory:
