@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from support import pve_node, sshd
 from support.lab_target import address
 from support.unmask_command import UNMASK
 from unmask.cli.overview import COMMANDS
@@ -17,9 +19,9 @@ from unmask.lab.lab import Lab
 
 LOUD = """
 import http.client, logging, sys
-import proxmoxer.backends.https, proxmoxer.core  # which quieten themselves
+import paramiko, proxmoxer.backends.https, proxmoxer.core  # which quieten themselves
 logging.basicConfig(level=logging.DEBUG)
-for name in ("proxmoxer", "proxmoxer.core", "proxmoxer.backends.https", "urllib3"):
+for name in ("paramiko", "proxmoxer", "proxmoxer.core", "proxmoxer.backends.https", "urllib3"):
     logging.getLogger(name).setLevel(logging.DEBUG)
 from unmask.cli.main import main
 sys.exit(main(sys.argv[1:]))
@@ -38,8 +40,8 @@ def secrets(lab: Lab) -> set[str]:
     return found | set(lab.passwords.values()) | {"PVE:", "PVE%3A"}
 
 
-def ran(lab: Lab, folder: Path, words: tuple[str, ...], **environment: str) -> str:
-    """Run a command line loudly and return everything that it has written."""
+def loud(folder: Path, words: tuple[str, ...], **environment: str) -> tuple[str, str]:
+    """Run a command line loudly and return what it has printed and said, files to the latter."""
     python = Path(UNMASK).with_name("python")
     done = subprocess.run(
         [python, "-c", LOUD, *words],
@@ -52,7 +54,12 @@ def ran(lab: Lab, folder: Path, words: tuple[str, ...], **environment: str) -> s
         env={**os.environ, "UNMASK_DEBUG": "1", "HOME": str(folder), **environment},
     )
     written = [path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file()]
-    text = "\n".join([done.stdout, done.stderr, *written])
+    return done.stdout, "\n".join([done.stderr, *written])
+
+
+def ran(lab: Lab, folder: Path, words: tuple[str, ...], **environment: str) -> str:
+    """Run a command line loudly, look for the lab's secrets, and return all that it has written."""
+    text = "\n".join(loud(folder, words, **environment))
     leaked = [secret for secret in secrets(lab) if secret in text]
     assert not leaked, f"{words} has written {leaked}"
     return text
@@ -94,6 +101,37 @@ def test_no_secret_is_written(lab: Lab, tmp_path: Path, kind: str) -> None:
         said += ran(lab, folder, words, **environment)
     assert "DEBUG:urllib3" in said  # the libraries did talk
     assert f"proxmoxer.core:GET https://{lab.address}/api2/json/version" in said
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize("right", [True, False])
+def test_no_secret_of_ssh_is_written(tmp_path: Path, *, right: bool) -> None:
+    """The password is one that a real server takes or refuses."""
+    password, wrong, home = "hunter 2", "hunter 3", tmp_path / "home"
+    user = sshd.client(tmp_path / "client")
+    node = pve_node.node(tmp_path / "alder", "alder")
+    taken = "PasswordAuthentication yes\nPubkeyAuthentication no"
+    settings = f"{pve_node.force_command(node)}\n{taken}"
+    (home / ".ssh").mkdir(parents=True, mode=0o700)
+    (home / ".ssh/config").write_text(f"Include {user.directory}/config\n")
+    with sshd.running(tmp_path / "server", user, settings=settings, password=password) as server:
+        user.knows(server)
+        for command in (("audit", "--verbose", "--save", "saved.json"), ("config", "check")):
+            target = f"pve+ssh://{server.place}"
+            given = {"UNMASK_SSH_PASSWORD": password if right else wrong}
+            out, said = loud(home, (*command, target), **given)
+            assert not [word for word in (password, wrong) if word in out + said], command
+            assert ("truenas" in out or "audit works" in out) is right
+            assert ("access is refused" in out + said) is not right
+
+
+def test_the_lab_shows_its_own_secrets_where_it_is_asked_to_and_nowhere_else(
+    tmp_path: Path,
+) -> None:
+    out, said = loud(tmp_path, ("lab", "--port", "0", "--for", "0.2"))
+    tokens = re.findall("^  [a-z]+ +[a-z]+@[a-z]+![a-z]+=(.+)$", out, re.MULTILINE)
+    assert len(tokens) >= 5
+    assert not [token for token in tokens if token in said]
 
 
 @pytest.mark.parametrize("fault", ["401-mid-run=3", "5xx=2", "html=2", "truncated=2"])
