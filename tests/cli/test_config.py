@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support import pve_node, sshd
 from support.lab_target import address
 from support.unmask_command import Answer
 from unmask.lab.lab import Lab
@@ -85,3 +86,22 @@ def test_a_refused_certificate_says_how_to_pin_it(
     answer = command("config", "check", address(lab))
     assert answer.code == 3
     assert f"--fingerprint {lab.fingerprint}" in answer.output
+
+
+@pytest.mark.peer
+def test_a_target_by_ssh_is_tried_with_the_options_of_ssh(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    user = sshd.client(tmp_path / "client")
+    node = pve_node.node(tmp_path / "alder", "alder")
+    (node.etc_pve / "corosync.conf").unlink()
+    (tmp_path / ".ssh").mkdir(mode=0o700)
+    with pve_node.serving(node, user) as server:
+        words = ("config", "check", f"pve+ssh://{server.place}")
+        unknown = command(*words, "--key", str(user.key))
+        assert (unknown.code, "host key is not known" in unknown.output) == (3, True)
+        keyless = command(*words, "--accept-new-host-key")
+        assert (keyless.code, "access is refused" in keyless.output) == (3, True)
+        works = command(*words, "--key", str(user.key))
+    assert (works.code, "  audit works: 22 guests" in works.output) == (0, True)

@@ -46,9 +46,14 @@ def given(
 
 
 def options(
-    wanted: Sequence[Target], over: Reference, login: SshOptions, timeout: float
+    wanted: Sequence[Target], over: Reference, like: CollectOptions
 ) -> Callable[[str], CollectOptions]:
     """Return what makes the options for the address of one of the targets.
+
+    Args:
+        wanted: The targets.
+        over: What the command line says of how to get in.
+        like: What the command line says beside that, for all of them.
 
     Raises:
         UsageError: An address holds a secret.
@@ -60,9 +65,9 @@ def options(
 
     def make(address: str) -> CollectOptions:
         target = found[address]
-        return CollectOptions(
-            timeout=timeout,
-            ssh=ssh(target, login),
+        return replace(
+            like,
+            ssh=ssh(target, like.ssh),
             access=access(target, over),
             progress=terminal.progress,
         )

@@ -66,6 +66,9 @@ STRICT = typer.Option("--strict", help="Exit with 3 where anything could not be 
 TIMEOUT = typer.Option(
     "--timeout", metavar="SECONDS", min=1, help="What reading one target may take."
 )
+PARALLEL = typer.Option(
+    "--parallel", metavar="N", min=1, max=64, help="Requests to one target at the same time."
+)
 CONFIG = typer.Option(
     "--config", metavar="FILE", help="Instead of ./unmask.toml or ~/.config/unmask/unmask.toml."
 )
@@ -84,6 +87,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     accept: Annotated[list[Path] | None, ACCEPT] = None,
     strict: Annotated[bool, STRICT] = False,
     timeout: Annotated[float, TIMEOUT] = 60,
+    parallel: Annotated[int, PARALLEL] = 16,
     key: Annotated[Path | None, ssh.KEY] = None,
     jump: Annotated[str, ssh.JUMP] = "",
     accept_new_host_key: Annotated[bool, ssh.ACCEPT_NEW] = False,
@@ -102,7 +106,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 
     login = ssh.options(key, jump, accept_new=accept_new_host_key)
     over = access.given(fingerprint, ca_file, token_file)
-    read = _collect(wanted, access.options(wanted, over, login, timeout), verbose=verbose)
+    like = CollectOptions(timeout=timeout, workers=parallel, ssh=login)
+    read = _collect(wanted, access.options(wanted, over, like), verbose=verbose)
     if read.nothing:
         raise typer.Exit(read.exit_code)
     if save:

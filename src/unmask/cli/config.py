@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 
 from unmask import plugins
-from unmask.cli import access, choices, terminal
+from unmask.cli import access, choices, ssh, terminal
 from unmask.config import privileges, targets
 from unmask.config.settings import Target
 from unmask.connect import proxmox_address, threads
@@ -20,7 +21,6 @@ from unmask.connect.proxmox_rights import Permissions
 from unmask.errors import TargetError, UnmaskError
 from unmask.model.access import Login, Trust
 from unmask.model.source import CollectOptions, Source
-from unmask.model.ssh import SshOptions
 from unmask.report._text import clean
 
 
@@ -42,11 +42,23 @@ CONFIG = typer.Option(
 TIMEOUT = typer.Option("--timeout", metavar="SECONDS", min=1, help="What one target may take.")
 
 
-def run(
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line about a target."""
+
+    text: str
+    works: bool = True
+    """False where it tells of something without which an audit is not whole."""
+
+
+def run(  # noqa: PLR0913 - a command's options are its parameters
     *,
     action: Annotated[Action, ACTION],
     target: Annotated[list[str] | None, TARGETS] = None,
     timeout: Annotated[float, TIMEOUT] = 30,
+    key: Annotated[Path | None, ssh.KEY] = None,
+    jump: Annotated[str, ssh.JUMP] = "",
+    accept_new_host_key: Annotated[bool, ssh.ACCEPT_NEW] = False,
     config: Annotated[Path | None, CONFIG] = None,
     token_file: Annotated[Path | None, access.TOKEN_FILE] = None,
     ca_file: Annotated[Path | None, access.CA_FILE] = None,
@@ -56,49 +68,49 @@ def run(
     del action  # there is one so far
     wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
     over = access.given(fingerprint, ca_file, token_file)
-    options_for = access.options(wanted, over, SshOptions(), timeout)
+    login = ssh.options(key, jump, accept_new=accept_new_host_key)
+    options_for = access.options(wanted, over, CollectOptions(timeout=timeout, ssh=login))
     failed = False
     for item in wanted:
         name = f"{item.name}: " if item.name else ""
         terminal.put(f"{clean(name + item.address)}\n")
         try:
             for line in _checked(item, options_for(item.address)):
-                failed |= line.startswith("!")
-                text = line.removeprefix("!")
-                indent = len(text) - len(text.lstrip())
-                terminal.put(f"  {' ' * indent}{clean(text)}\n")
+                failed |= not line.works
+                indent = len(line.text) - len(line.text.lstrip())
+                terminal.put(f"  {' ' * indent}{clean(line.text)}\n")
         except UnmaskError as error:
             failed = True
             terminal.put(f"  does not work: {clean(str(error))}\n")
     raise typer.Exit(TargetError.exit_code if failed else 0)
 
 
-def _checked(target: Target, options: CollectOptions) -> Iterator[str]:
-    """Yield lines about one target; those that begin with "!" tell of what does not work."""
+def _checked(target: Target, options: CollectOptions) -> Iterator[Line]:
+    """Yield lines about one target."""
     if proxmox_address.fits(target.address):
         yield from _api(target, options)
         return
     source = targets.source_for(target.address, plugins.load("unmask.sources", "SOURCE", Source))
     found = source.collect(target.address, options)
-    yield f"audit works: {len(found.guests)} guests, {len(found.gaps)} gaps ({source.name})"
+    yield Line(f"audit works: {len(found.guests)} guests, {len(found.gaps)} gaps ({source.name})")
 
 
-def _api(target: Target, options: CollectOptions) -> Iterator[str]:
+def _api(target: Target, options: CollectOptions) -> Iterator[Line]:
     """Yield lines about an API: every entry node, then what the login may do."""
     login, trust = options.access.login, options.access.trust
     if login is None:
         raise TargetError("there is no token or password for it")
     address = proxmox_address.parse(target.address)
     entries = (address, *(proxmox_address.entry(item) for item in options.access.entries))
-    yield f"{login.words}; {_trust(trust)}"
+    yield Line(f"{login.words}; {_trust(trust)}")
     answer: tuple[str, Permissions] | None = None
     for entry in entries:
         try:
             found = _asked(entry, login, trust, options)
         except UnmaskError as error:
-            yield f"!{entry.place} does not work: {error}"
+            yield Line(f"{entry.place} does not work: {error}", works=False)
             continue
-        yield f"{entry.place} answers: Proxmox VE {found[0]}"
+        yield Line(f"{entry.place} answers: Proxmox VE {found[0]}")
         answer = answer or found
     if answer is not None:
         yield from _purposes(*answer, login)
@@ -130,19 +142,18 @@ def _asked(
     return str(version.get("version", ""))[:40], permissions
 
 
-def _purposes(version: str, permissions: Permissions, login: Login) -> Iterator[str]:
+def _purposes(version: str, permissions: Permissions, login: Login) -> Iterator[Line]:
     for purpose in privileges.PURPOSES:
         lacks = privileges.lacking(purpose, permissions, version)
         if not lacks:
-            yield f"{purpose.name}: works"
+            yield Line(f"{purpose.name}: works")
             continue
-        sign = "!" if purpose.name == "audit" else ""
-        yield f"{sign}{purpose.name}: lacks"
+        yield Line(f"{purpose.name}: lacks", works=purpose is not privileges.AUDIT)
         for need in lacks:
-            yield f"    {need.privilege} on {need.path}, for {need.purpose}"
-        yield "    to grant it, run as root on a node:"
+            yield Line(f"    {need.privilege} on {need.path}, for {need.purpose}")
+        yield Line("    to grant it, run as root on a node:")
         for command in privileges.commands(purpose, version, login.user):
-            yield f"      {command}"
-    yield "a user and token of their own, with the least that audit needs:"
-    for command in privileges.commands(privileges.PURPOSES[0], version):
-        yield f"    {command}"
+            yield Line(f"      {command}")
+    yield Line("a user and token of their own, with the least that audit needs:")
+    for command in privileges.commands(privileges.AUDIT, version):
+        yield Line(f"    {command}")

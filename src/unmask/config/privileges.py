@@ -60,8 +60,9 @@ FIXING = (
     Need("VM.Migrate", "/vms", "asking where guests could move"),
     Need("Mapping.Use", "/mapping/cpu", "giving guests custom CPU models", since="9.1"),
 )
+AUDIT = Purpose("audit", "UnmaskAudit", READING)
 PURPOSES = (
-    Purpose("audit", "UnmaskAudit", READING),
+    AUDIT,
     Purpose("audit + agent", "UnmaskAgent", READING + AGENT),
     Purpose("fix", "UnmaskFix", READING + FIXING),
 )
