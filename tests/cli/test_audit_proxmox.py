@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +17,7 @@ from support import peers
 from support.lab_target import address
 from support.unmask_command import UNMASK, Answer
 from unmask.lab.lab import Lab
+from unmask.lab.server import LabServer
 
 Command = Callable[..., Answer]
 TIMEOUT = 6
@@ -97,6 +97,7 @@ def test_where_nothing_can_be_read_it_is_one_clear_error(
     assert (answer.code, answer.output) == (3, "")
     assert answer.errors.startswith(f"unmask: {address(lab)}: ")
     assert answer.errors.count("\n") == 1
+    assert answer.errors.endswith(" (needs a longer --timeout)\n") == fault.startswith("slow-drip")
 
 
 def test_the_deadline_of_the_run_holds_and_the_rest_is_reported(command: Command, lab: Lab) -> None:
@@ -113,6 +114,32 @@ def test_the_deadline_of_the_run_holds_and_the_rest_is_reported(command: Command
     assert took < 6
     assert answer.code in (0, 3)
     assert len(answer.report["guests"]) == 24
+
+
+@pytest.mark.parametrize(("words", "workers"), [(("--parallel", "2"), 2), ((), 16)])
+def test_each_of_the_workers_keeps_one_connection(
+    command: Command,
+    lab: Lab,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    workers: int,
+) -> None:
+    accepted: list[object] = []
+    serve = LabServer.process_request
+
+    def process(self: LabServer, request: Any, client: Any) -> None:
+        accepted.append(client)
+        serve(self, request, client)
+
+    monkeypatch.setattr(LabServer, "process_request", process)
+    lab.set_fault("latency=0.05")  # long enough for every worker to have something to wait for
+    before = len(lab.seen)
+    try:
+        audit(command, lab, *words)
+    finally:
+        lab.clear_faults()
+    assert len(lab.seen) - before > 2 * 16
+    assert len(accepted) == workers
 
 
 def test_a_token_in_the_command_line_is_refused_and_not_repeated(command: Command) -> None:
@@ -191,6 +218,31 @@ def test_control_c_prints_what_was_read_and_leaves_nothing_behind(lab: Lab) -> N
     assert not [seen for seen in lab.seen[asked:] if "13" not in seen.path]
 
 
+def test_control_c_again_and_again_shows_no_traceback(lab: Lab) -> None:
+    lab.set_fault("latency=0.3")
+    try:
+        with subprocess.Popen(
+            [UNMASK, "audit", "--config", str(lab.config_file), "lab"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=peers.environment(),
+        ) as process:
+            before = len(lab.seen)
+            until = time.monotonic() + 30
+            while len(lab.seen) == before and time.monotonic() < until:
+                time.sleep(0.02)
+            while process.poll() is None and time.monotonic() < until:
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.005)
+            _, errors = process.communicate(timeout=20)
+    finally:
+        lab.clear_faults()
+    assert process.returncode == 130
+    assert errors == "unmask: interrupted\n"
+
+
 def test_control_c_does_not_begin_the_next_target(lab: Lab) -> None:
     lab.set_fault("latency=3@qemu/13")
     try:
@@ -199,69 +251,3 @@ def test_control_c_does_not_begin_the_next_target(lab: Lab) -> None:
         lab.clear_faults()
     assert answer.code == 130
     assert "qemu+unix:///absent: not read: interrupted before it" in answer.errors
-
-
-def test_progress_is_shown_on_a_terminal_only(command: Command, lab: Lab) -> None:
-    assert audit(command, lab).errors == ""
-    leader, follower = pty.openpty()
-    with subprocess.Popen(
-        [UNMASK, "audit", "lab", "--config", str(lab.config_file), "--fail-on", "never"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=follower,
-        env=peers.environment(TERM="xterm"),
-    ) as process:
-        assert process.wait(timeout=30) == 0
-    os.close(follower)
-    shown = os.read(leader, 65536).decode()
-    os.close(leader)
-    assert "guests: " in shown
-    assert shown.endswith("\r\x1b[K")
-
-
-def test_progress_that_nobody_can_see_is_no_error(lab: Lab, tmp_path: Path) -> None:
-    """Standard error is closed, or a terminal that was hung up before the first word."""
-    leader, follower = pty.openpty()
-    os.close(leader)
-    for place, ending in ((follower, ""), (subprocess.DEVNULL, " 2>&-")):
-        done = subprocess.run(
-            ["/bin/sh", "-c", f'exec "$0" "$@"{ending}', UNMASK, "audit", "lab", "--config",
-             str(lab.config_file), "--fail-on", "never", "--output", str(tmp_path / "report")],
-            stdin=subprocess.DEVNULL,
-            stderr=place,
-            env=peers.environment(TERM="xterm"),
-            check=False,
-        )  # fmt: skip
-        assert done.returncode == 0
-        assert (tmp_path / "report").read_text().startswith("GUEST")
-    os.close(follower)
-
-
-def test_a_password_is_asked_for_at_a_terminal_and_not_shown(lab: Lab, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    child, leader = pty.fork()
-    if child == 0:
-        os.execve(  # noqa: S606
-            UNMASK,
-            [
-                UNMASK, "audit", f"pve://audit@pve@{lab.address}", "--fingerprint",
-                lab.fingerprint, "--format", "json", "--output", str(report),
-            ],
-            peers.environment(HOME=str(tmp_path), TERM="xterm"),
-        )  # fmt: skip
-    shown = b""
-    while b"Password of audit@pve: " not in shown:
-        shown += os.read(leader, 4096)
-    os.write(leader, lab.passwords["audit@pve"].encode() + b"\n")
-    while True:
-        try:
-            data = os.read(leader, 4096)
-        except OSError:  # Linux says so when the other side has gone
-            break
-        if not data:
-            break
-        shown += data
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
-    os.close(leader)
-    assert lab.passwords["audit@pve"].encode() not in shown
-    assert len(json.loads(report.read_text())["guests"]) == 24

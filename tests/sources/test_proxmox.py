@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,6 @@ from unmask.engine.cases import guest_cases
 from unmask.engine.run import judge
 from unmask.errors import TargetError, UsageError
 from unmask.lab.lab import Lab
-from unmask.lab.server import LabServer
 from unmask.model.access import Access
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Mode, RemarkKind
@@ -265,29 +263,6 @@ def test_an_entry_that_fails_in_mid_run_is_replaced(live: Inventory) -> None:
         assert any("pending" in seen.path for seen in other.seen)
     assert [item.configured for item in found.guests] == [item.configured for item in live.guests]
     assert found.gaps == ()
-
-
-@pytest.mark.parametrize("workers", [1, 2, 16])
-def test_each_worker_keeps_one_connection(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch, workers: int
-) -> None:
-    accepted: list[object] = []
-    serve = LabServer.process_request
-
-    def process(self: LabServer, request: Any, client: Any) -> None:
-        accepted.append(client)
-        serve(self, request, client)
-
-    monkeypatch.setattr(LabServer, "process_request", process)
-    lab.set_fault("latency=0.02")  # long enough that every worker has something to wait for
-    before = len(lab.seen)
-    try:
-        access = Access(login(lab), trust(lab))
-        proxmox.collect(address(lab), CollectOptions(access=access, workers=workers))
-    finally:
-        lab.clear_faults()
-    assert len(lab.seen) - before > 2 * 16
-    assert len(accepted) == workers
 
 
 def test_progress_is_told_and_taken_away(lab: Lab) -> None:
