@@ -17,7 +17,7 @@ from unmask.config.settings import Target
 from unmask.connect import proxmox_address, threads
 from unmask.connect.deadline import Clock
 from unmask.connect.proxmox_address import Address
-from unmask.connect.proxmox_rights import Permissions
+from unmask.dialects.proxmox.permissions import Permissions
 from unmask.errors import TargetError, UnmaskError
 from unmask.model.access import Login, Trust
 from unmask.model.source import CollectOptions, Source

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.connect.proxmox_rights import Permissions, everywhere
+from unmask.dialects.proxmox.permissions import Permissions, everywhere
 from unmask.dialects.proxmox.release import at_least
 
 USER = "unmask@pve"

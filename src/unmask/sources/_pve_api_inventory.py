@@ -14,7 +14,7 @@ from unmask.errors import InputError
 from unmask.model.cpu import CpuSpec, Mode, Origin, Remark, RemarkKind
 from unmask.model.inventory import Cluster, Gap, Guest, Host, Inventory, Platform
 from unmask.model.reading import Known, Missing, Reading
-from unmask.sources import _pve_api_guest, _pve_api_host, _pve_api_rights
+from unmask.sources import _pve_api_guest, _pve_api_hidden, _pve_api_host
 from unmask.sources._pve_api_answers import (
     REPLICATION,
     Answers,
@@ -127,7 +127,7 @@ def _say_of_cluster(draft: _Draft) -> None:
     if isinstance(answers.replication, Missing) and answers.replication != absent(REPLICATION):
         draft.gap(cluster, answers.replication, "which guests are replicated is not known: ")
     seen = len(answers.guests)
-    draft.gaps += _pve_api_rights.hidden_guests(answers.permissions, cluster, seen)
+    draft.gaps += _pve_api_hidden.guests(answers.permissions, cluster, seen)
     if answers.late:
         reason = "the time allowed was used up before everything was read"
         draft.gaps.append(Gap(cluster, reason, "a longer --timeout"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from unmask.connect.proxmox_rights import everywhere, granted
+from unmask.dialects.proxmox.permissions import everywhere, granted
 
 PERMISSIONS = {
     "/": {"Sys.Audit": 1},

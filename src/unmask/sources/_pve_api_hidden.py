@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from unmask.connect.proxmox_rights import everywhere, granted
+from unmask.dialects.proxmox.permissions import everywhere, granted
 from unmask.model.inventory import Gap
 from unmask.model.reading import Known, Reading
 from unmask.sources._pve_api_answers import Row
@@ -15,7 +15,7 @@ from unmask.sources._pve_api_answers import Row
 GUEST = re.compile(r"/vms/[0-9]+")
 
 
-def hidden_guests(reading: Reading[Row], cluster: str, seen: int) -> list[Gap]:
+def guests(reading: Reading[Row], cluster: str, seen: int) -> list[Gap]:
     """Return what is to be said of guests that the lists may leave out."""
     if not isinstance(reading, Known):
         reason = f"whether all guests may be seen is not known: {reading.reason}"
