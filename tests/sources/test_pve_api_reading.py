@@ -191,8 +191,28 @@ def test_replication_that_cannot_be_told_is_a_gap() -> None:
 def test_nothing_but_errors_is_an_error_of_the_target() -> None:
     broken = ApiError("503 x", status=503)
     names = ("nodes", "cluster/status", "cluster/resources")
-    with pytest.raises(TargetError, match="pve1:8006: 503 x"):
+    with pytest.raises(ApiError, match="pve1:8006: 503 x"):
         Cluster(dict.fromkeys(names, broken)).read()
+
+
+@pytest.mark.parametrize(
+    ("answer", "needs"),
+    [
+        (None, "the file (pve+ssh://): Proxmox VE 8.4.14 has no API for it"),
+        (ApiError("503 x", status=503), "another try: 503 x"),
+        (ApiError("403 x", status=403), "Mapping.Audit on /mapping/cpu"),
+        ([], "Mapping.Audit on /mapping/cpu/nas"),
+    ],
+)
+def test_what_it_takes_to_read_a_custom_model(answer: Any, needs: str) -> None:
+    told = {} if answer is None else {"cluster/qemu/custom-cpu-models": answer}
+    cluster = Cluster({
+        "cluster/resources": [listed(101)],
+        "nodes/pve1/qemu/101/pending": pending(cpu="custom-nas"),
+        **told,
+    })  # fmt: skip
+    (gap,) = cluster.inventory().gaps
+    assert gap.needs == needs
 
 
 def test_an_offline_node_is_not_asked_and_its_states_are_not_believed() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 
@@ -31,7 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _print(f"unmask {__version__}\n")
         if words in ([], ["--help"], ["-h"]):
             return _print(overview.page())
-    return _guarded(words, lambda: importlib.import_module("unmask.cli.root").run(words))
+    ends = arguments is None  # the process ends with this
+    try:
+        return _guarded(
+            words, lambda: importlib.import_module("unmask.cli.root").run(words), ends=ends
+        )
+    except KeyboardInterrupt:  # once more, while the first was being answered
+        return _interrupted(ends=ends)
 
 
 def _prepare_output() -> None:
@@ -55,21 +62,20 @@ def _print(text: str) -> int:
     return 0
 
 
-def _guarded(words: list[str], job: Callable[[], None]) -> int:
+def _guarded(words: list[str], job: Callable[[], None], *, ends: bool = False) -> int:
     """Run a command; every error becomes one line and an exit code."""
     try:
         job()
     except SystemExit as ending:
         if ending.code == INTERRUPTED:
-            _say("interrupted")
+            return _interrupted(ends=ends)
         return ending.code if isinstance(ending.code, int) else int(bool(ending.code))
     except UnmaskError as error:
         _say(str(error))
         _trace([])
         return error.exit_code
     except KeyboardInterrupt:
-        _say("interrupted")
-        return INTERRUPTED
+        return _interrupted(ends=ends)
     except OSError as error:
         if error.errno not in NO_ROOM:
             return _bug(error, words)
@@ -79,6 +85,13 @@ def _guarded(words: list[str], job: Callable[[], None]) -> int:
     except Exception as error:  # noqa: BLE001 - the one place where a bug ends
         return _bug(error, words)
     return 0
+
+
+def _interrupted(*, ends: bool) -> int:
+    if ends:  # who presses Ctrl-C once more gets no traceback from Python's own end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _say("interrupted")
+    return INTERRUPTED
 
 
 def _bug(error: Exception, words: list[str]) -> int:

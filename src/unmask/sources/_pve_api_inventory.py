@@ -24,7 +24,7 @@ from unmask.sources._pve_api_answers import (
     number,
     text,
 )
-from unmask.sources._pve_api_reading import SNAPSHOTS_OF_ONE, memories
+from unmask.sources._pve_api_reading import MODELS, SNAPSHOTS_OF_ONE, memories
 
 ABOUT_OFFLINE = "its node {node} is offline, and the API reads a configuration from its node only"
 FROM_THE_FILE = "the node, or the file by way of another one (pve+ssh://)"
@@ -46,9 +46,12 @@ class _Draft:
 
     def definition(self, name: str) -> str:
         """Return what it takes to read the definition of a custom model."""
-        if isinstance(self.answers.models, Known):
+        reading = self.answers.models
+        if isinstance(reading, Known):
             return f"Mapping.Audit on /mapping/cpu/{name}"
-        return f"the file (pve+ssh://): Proxmox VE {self.answers.version} has no API for it"
+        if reading == absent(MODELS):
+            return f"the file (pve+ssh://): Proxmox VE {self.answers.version} has no API for it"
+        return reading.needs or f"another try: {reading.reason}"
 
 
 def inventory(answers: Answers, target: str, fallback: str) -> Inventory:

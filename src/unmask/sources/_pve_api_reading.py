@@ -36,6 +36,7 @@ T = TypeVar("T")
 SNAPSHOTS_OF_ONE = 32
 """Snapshots with memory of one guest that are read."""
 
+MODELS = "cluster/qemu/custom-cpu-models"
 INTERRUPTED = Missing("reading was interrupted")
 MOVED = "does not exist"
 """How the error for a configuration that is on another node, or gone, ends."""
@@ -108,7 +109,7 @@ def read(api: Api, workers: int, progress: Callable[[str], None]) -> Answers:
     """Read everything that the login may see.
 
     Raises:
-        ApiError: Not even the version can be read.
+        ApiError: Not even the version, or nothing beyond it, can be read.
         TargetError: The certificate or the login is refused.
     """
     version = row(_alone(api, "version")) or {}
@@ -118,7 +119,7 @@ def read(api: Api, workers: int, progress: Callable[[str], None]) -> Answers:
     reader.round("cluster", _cluster(reader.answers))
     unread = _unread(reader.answers)
     if len(unread) == 3 and not reader.answers.interrupted:
-        raise TargetError(f"{api.entry.place}: {unread[0].reason}")
+        raise ApiError(f"{api.entry.place}: {unread[0].reason}", unread[0].needs)
     reader.round("nodes", _outside(reader.answers))
     reader.round("guests", _members(reader.answers))
     reader.round("moved guests", _moved(reader))
@@ -156,7 +157,7 @@ def _cluster(answers: Answers) -> list[Question]:
         ask("status", "cluster/status", needs="Sys.Audit on /"),
         ask("nodes", "nodes"),
         ask("permissions", "access/permissions", row),
-        ask("models", "cluster/qemu/custom-cpu-models", needs="Mapping.Audit on /mapping/cpu"),
+        ask("models", MODELS, needs="Mapping.Audit on /mapping/cpu"),
         ask("flags", "cluster/qemu/cpu-flags", needs="Sys.Audit on /nodes"),
         ask("replication", REPLICATION),
     ]

@@ -39,7 +39,8 @@ def collect(target: str, options: CollectOptions) -> Inventory:
     try:
         answers = _pve_api_reading.read(api, options.workers, options.progress)
     except ApiError as error:
-        raise TargetError(str(error)) from None
+        needs = f" (needs {error.needs})" if error.needs else ""
+        raise TargetError(f"{error}{needs}") from None
     finally:
         api.close()
         options.progress("")
