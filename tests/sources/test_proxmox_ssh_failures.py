@@ -25,7 +25,7 @@ from unmask.model.reading import Missing
 from unmask.model.secret import Secret
 from unmask.model.source import CollectOptions
 from unmask.sources import _pve_node
-from unmask.sources.proxmox_ssh import PASSWORD, SOURCE
+from unmask.sources.proxmox_ssh import SOURCE
 
 pytestmark = pytest.mark.peer
 
@@ -271,7 +271,7 @@ def test_command_line(single: Single, tmp_path: Path) -> None:
             env={
                 "HOME": str(home),
                 "PATH": os.environ["PATH"],
-                PASSWORD: secret,
+                "UNMASK_SSH_PASSWORD": secret,
                 "UNMASK_DEBUG": "1",
             },
             capture_output=True,
@@ -287,6 +287,7 @@ def test_command_line(single: Single, tmp_path: Path) -> None:
     refused = audit("--accept-new-host-key")
     assert refused.returncode == 3
     assert "access is refused" in refused.stderr
+    assert "set UNMASK_SSH_PASSWORD" in refused.stderr
     read = audit("--key", str(single.user.key))
     assert (read.returncode, "truenas" in read.stdout) == (0, True)
     through = audit("--key", str(single.user.key), "--jump", single.server.place)

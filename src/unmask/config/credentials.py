@@ -16,12 +16,11 @@ from unmask.connect import proxmox_address
 from unmask.errors import MissingPackageError, TargetError, UsageError
 from unmask.model.access import Access, Login, Trust
 from unmask.model.secret import Secret
+from unmask.model.ssh import PASSWORD_VARIABLE
 
 TOKEN = "UNMASK_PVE_TOKEN"  # noqa: S105 - the names of variables, not what is in them
 PASSWORD = "UNMASK_PVE_PASSWORD"  # noqa: S105
 USER = "UNMASK_PVE_USER"
-SSH_PASSWORD = "UNMASK_SSH_PASSWORD"  # noqa: S105
-SSH_SCHEME = "pve+ssh://"
 PASSWORD_IN_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@]*:[^/]*@")
 
 LIMIT = 64 * 1024
@@ -80,7 +79,7 @@ def refuse_secret(address: str) -> None:
     if PASSWORD_IN_ADDRESS.match(address):
         raise UsageError(
             "a target must not hold a password: it would stand in the shell's history, the list of"
-            f" processes and every report; put it in {SSH_PASSWORD}, a file or a keyring"
+            f" processes and every report; put it in {PASSWORD_VARIABLE}, a file or a keyring"
         )
 
 
@@ -90,12 +89,12 @@ def ssh_password(address: str, reference: Reference, around: Surroundings) -> Se
     Raises:
         TargetError: One is referred to and is not there.
     """
-    if not address.lower().startswith(SSH_SCHEME):
+    if not address.lower().startswith(proxmox_address.SSH_SCHEME):
         return None
     given = _referred(reference.password_file, reference.password_env, around)
     if given is None and reference.keyring:
         given = _from_keyring(reference.keyring, reference.user or "root", around)
-    given = given or around.environment.get(SSH_PASSWORD)
+    given = given or around.environment.get(PASSWORD_VARIABLE)
     return Secret(given) if given else None
 
 

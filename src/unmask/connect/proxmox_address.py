@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from unmask.errors import UsageError
 
 SCHEME = "pve://"
+SSH_SCHEME = "pve+ssh://"
+"""Of targets that are read without the API."""
 PORT = 8006
 """pveproxy's own."""
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from unmask.connect.ssh_known_hosts import Entry, HostKey, Verdict
 from unmask.errors import TargetError
+from unmask.model.ssh import PASSWORD_VARIABLE
 
 LIMIT = 200
 """Characters of another program's text that are passed on."""
@@ -81,7 +82,7 @@ def refused(
     said = "".join(f"; {note}" for note in notes)
     return TargetError(
         f"{where}: access is refused to {user}; tried {what}{offers}{said}; name a key with --key "
-        "FILE, add it to the agent (ssh-add), or set UNMASK_SSH_PASSWORD"
+        f"FILE, add it to the agent (ssh-add), or set {PASSWORD_VARIABLE}"
     )
 
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from unmask.model.secret import Secret
 
+PASSWORD_VARIABLE = "UNMASK_SSH_PASSWORD"  # noqa: S105 - the name of a variable
+"""The environment variable with the password for servers that take one."""
+
 
 @dataclass(frozen=True, slots=True)
 class SshOptions:

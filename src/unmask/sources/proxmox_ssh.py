@@ -10,25 +10,25 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from unmask.connect import ssh, ssh_address
+from unmask.connect.proxmox_address import SSH_SCHEME
 from unmask.connect.ssh_address import Address
 from unmask.connect.ssh_login import PASSWORD_PROMPT, Secrets
 from unmask.connect.ssh_session import Login, Session
 from unmask.errors import TargetError, UsageError
 from unmask.model.inventory import Inventory
 from unmask.model.source import CollectOptions, Interrupted, Source
+from unmask.model.ssh import PASSWORD_VARIABLE
 from unmask.sources import _pve_node, _pve_observed, _pve_peers
 from unmask.sources._pve_peers import Peers
 
 ROOT = Login("root")
-SCHEME = "pve+ssh://"
-PASSWORD = "UNMASK_SSH_PASSWORD"  # noqa: S105 - the name of a variable
 RESERVE = 0.95
 """Of the time allowed: what is left then is for putting together what was read."""
 
 
 def fits(target: str) -> bool:
     """Return whether the target begins with pve+ssh://."""
-    return target.lower().startswith(SCHEME)
+    return target.lower().startswith(SSH_SCHEME)
 
 
 def collect(target: str, options: CollectOptions) -> Inventory:
@@ -88,18 +88,20 @@ def _said_once(target: str) -> Iterator[None]:
     try:
         yield
     except TargetError as error:
-        place = target[len(SCHEME) :].rstrip("/")
+        place = target[len(SSH_SCHEME) :].rstrip("/")
         raise TargetError(str(error).removeprefix(f"{place}: ")) from error
 
 
 def _address(target: str) -> Address:
-    rest = target[len(SCHEME) :].rstrip("/")
+    rest = target[len(SSH_SCHEME) :].rstrip("/")
     if ":" in rest.rpartition("@")[0]:
-        raise UsageError(f"a password in an address can be seen by others: set {PASSWORD} instead")
+        raise UsageError(
+            f"a password in an address can be seen by others: set {PASSWORD_VARIABLE} instead"
+        )
     try:
         return ssh_address.parse(rest)
     except UsageError as error:
-        said = f"{target} is not {SCHEME}[user@]HOST[:PORT]: {error}"
+        said = f"{target} is not {SSH_SCHEME}[user@]HOST[:PORT]: {error}"
         raise UsageError(said) from error
 
 
@@ -131,7 +133,7 @@ class _Person:
 
 SOURCE = Source(
     name="proxmox_ssh",
-    summary=f"{SCHEME}[user@]HOST[:PORT], any node of a Proxmox VE cluster by SSH",
+    summary=f"{SSH_SCHEME}[user@]HOST[:PORT], any node of a Proxmox VE cluster by SSH",
     fits=fits,
     collect=collect,
     order=30,
