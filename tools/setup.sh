@@ -171,7 +171,7 @@ $pip install --upgrade 'pip>=25.1'
 if [ "$purpose" = demo ]; then
     $pip install --editable '.[lab]'
 else
-    $pip install --editable '.[lab,libvirt]' --group dev
+    $pip install --editable '.[keyring,lab,libvirt]' --group dev
     # What is enough for the tests is enough for the demo.
     echo "$key" >"$venv/.ready-for-demo"
 fi
