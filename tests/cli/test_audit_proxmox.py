@@ -16,6 +16,7 @@ import pytest
 from support import peers
 from support.lab_target import address
 from support.unmask_command import UNMASK, Answer
+from unmask.lab import faults
 from unmask.lab.lab import Lab
 from unmask.lab.server import LabServer
 
@@ -51,6 +52,16 @@ def lab() -> Iterator[Lab]:
 def audit(command: Command, lab: Lab, *words: str) -> Answer:
     options = ("--config", str(lab.config_file), "--timeout", str(TIMEOUT), "--fail-on", "never")
     return command("audit", "lab", "--format", "json", *options, *words)
+
+
+def test_every_kind_of_fault_is_tried_and_described(command: Command) -> None:
+    assert {faults.parse(written).kind for written in FAULTS} == faults.KINDS.keys()
+    page = (Path(__file__).parents[2] / "docs/lab.md").read_text(encoding="utf-8")
+    text = " ".join(command("lab", "--help").output.split())
+    assert f"Kinds: {', '.join(faults.KINDS)}." in text
+    assert not [
+        kind for kind in faults.KINDS if not re.search(rf"^\| `{kind}[=`]", page, re.MULTILINE)
+    ]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
