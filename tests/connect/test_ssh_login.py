@@ -81,9 +81,21 @@ def test_key_that_cannot_be_used_is_told(user: Client, content: str | None, said
         user.key.unlink()
         if content:
             user.key.write_text(content)
+            user.key.chmod(0o600)
         with pytest.raises(TargetError, match=said) as caught:
             connect(server.place, user)
     assert "tried nothing" in str(caught.value)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
+def test_key_that_others_can_read_is_not_used(user: Client, mode: int) -> None:
+    user.key.chmod(mode)
+    with serving(user) as server:
+        said = rf"tried nothing .*others can read it \(chmod 600 {user.key}\)"
+        with pytest.raises(TargetError, match=said):
+            connect(server.place, user)
+        user.key.chmod(0o400)
+        assert works(connect(server.place, user))
 
 
 def test_protected_key_asks_for_its_passphrase(user: Client) -> None:

@@ -163,9 +163,10 @@ def test_node_that_hangs_is_left_at_the_deadline(single: Single) -> None:
     assert time.monotonic() - began < 6
 
 
-def test_server_that_runs_no_commands(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stream", ["", " >&2"])
+def test_server_that_runs_no_commands(tmp_path: Path, stream: str) -> None:
     user = sshd.client(tmp_path / "client")
-    settings = "ForceCommand echo This account is not available. >&2"
+    settings = f"ForceCommand echo This account is not available.{stream}"
     with sshd.running(tmp_path / "server", user, settings=settings) as server:
         user.knows(server)
         target = f"pve+ssh://{server.place}"

@@ -5,7 +5,9 @@ No secret is kept, printed or put into an error.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +21,7 @@ from unmask.connect.ssh_config import HostSettings
 from unmask.errors import TargetError, UnmaskError
 
 PASSWORD_PROMPT = "Password of "  # noqa: S105 - how a question begins
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
 PASSWORDS = frozenset({"password", "keyboard-interactive"})
 
 
@@ -164,7 +167,7 @@ class Door:
         except FileNotFoundError:
             said = f"there is no file {path}"
         except OSError as error:
-            said = f"the key {path} cannot be read: {(error.strerror or '').lower()}"
+            said = f"the key {path} is not used: {_uncapped(error.strerror or '')}"
         except (self.client.PasswordRequiredException, TypeError):
             said = f"the key {path} is protected by a passphrase: add it to the agent (ssh-add)"
             answer = secrets.ask(prompt) if secrets.ask and self.settings.named_keys else ""
@@ -184,6 +187,11 @@ class Door:
             return None
 
     def _load(self, path: str, passphrase: bytes | None) -> Any:
+        status = Path(path).stat()
+        mode = status.st_mode
+        if stat.S_ISREG(mode) and mode & OTHERS and status.st_uid == os.getuid():
+            # As OpenSSH has it: such a key is no secret any more.
+            raise PermissionError(errno.EACCES, f"others can read it (chmod 600 {path})")
         return self.client.PKey.from_path(Path(path), passphrase)
 
     def _password(self, attempt: _Attempt, secrets: Secrets) -> None:
@@ -217,6 +225,10 @@ def _answers(password: str) -> Callable[[str, str, Sequence[tuple[str, bool]]], 
         return [left.pop() if left and not echo else "" for _, echo in fields]
 
     return answer
+
+
+def _uncapped(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _public(path: str) -> list[str]:

@@ -26,6 +26,9 @@ TREE_LIMIT = Limit(stdout=64 * 1024 * 1024, stderr=1024 * 1024)
 KEYS = re.compile(r"nodes/[^/]+/ssh_known_hosts")
 """Host keys that the nodes of a cluster tell each other, since Proxmox VE 8.2."""
 
+FIRST = 4096
+"""Bytes of an output that is none of ours in which its first line is looked for."""
+
 GZIP = b"\x1f\x8b"
 """What gzip's output begins with (RFC 1952)."""
 
@@ -108,7 +111,9 @@ def _run(session: Session, timeout: float, *, tree: bool) -> tuple[Output, str, 
     output = _pve_node_script.split(result.stdout, mark)
     errors = result.stderr.decode("utf-8", errors="replace")
     if "node" not in output.parts:
-        line = next(iter(errors.strip().splitlines()), "it printed nothing")[:200]
+        printed = result.stdout[:FIRST].decode("utf-8", errors="replace")
+        line = next(iter((errors.strip() or printed.strip()).splitlines()), "it printed nothing")
+        line = line[:200]
         raise TargetError(f"{session.where}: the server does not run a shell command: {line}")
     return output, errors, result.truncated
 
