@@ -235,6 +235,16 @@ def test_two_views_of_one_subject_are_told_apart(command: Command, tmp_path: Pat
     assert names[f"{tmp_path / 'b.json'}:lab/100"] == "another"
 
 
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e10"])
+def test_a_timeout_that_cannot_be_waited_for_is_a_usage_error(
+    command: Command, seconds: str
+) -> None:
+    for words in (("audit", TARGET), ("config", "check", TARGET)):
+        answer = command(*words, "--timeout", seconds)
+        assert (answer.code, answer.output) == (2, "")
+        assert "--timeout" in answer.errors
+
+
 def test_verbose_says_what_is_read(command: Command) -> None:
     assert command("audit", TARGET, "-v").errors == f"unmask: reading {TARGET} (saved)\n"
 

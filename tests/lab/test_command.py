@@ -130,6 +130,8 @@ def test_a_lab_that_does_not_start_leaves_the_ready_file_of_another(tmp_path: Pa
         (("--pve-version", "5.0"), "2 The lab does not play Proxmox VE 5.0"),
         (("--fault", "fire"), "2 The lab knows no fault 'fire'"),
         (("--fault", "latency=x"), "2 The value of the fault 'latency=x' must be a number"),
+        (("--fault", "node-down=9"), "2 The lab has 4 nodes"),
+        (("--ready-file", ""), "2 .: cannot be written"),
     ],
 )
 def test_wrong_options_are_told_in_one_line(arguments: tuple[str, ...], said: str) -> None:

@@ -136,7 +136,17 @@ def test_every_kind_has_a_value_of_its_own(kind: str) -> None:
     assert parse(f"{kind}=2@/nodes") == Fault(kind, 2.0, "/nodes")
 
 
-@pytest.mark.parametrize("written", ["", "fire", "latency=much", "=3"])
+@pytest.mark.parametrize(
+    "written",
+    ["", "fire", "latency=much", "=3", "latency=-1", "latency=nan", "latency=inf", "5xx=0",
+     "5xx=-3", "5xx=1.5", "node-down=0", "slow-drip=-0.1", "401-mid-run=-1", "html=1e9"],
+)  # fmt: skip
 def test_faults_that_there_are_not(written: str) -> None:
     with pytest.raises(UsageError):
         parse(written)
+
+
+def test_a_node_that_is_not_there_cannot_be_down(lab: Lab) -> None:
+    with pytest.raises(UsageError, match="4 nodes"):
+        lab.set_fault("node-down=5")
+    assert not lab.cluster.offline

@@ -64,7 +64,7 @@ ACCEPT = typer.Option(
 )
 STRICT = typer.Option("--strict", help="Exit with 3 where anything could not be read or checked.")
 TIMEOUT = typer.Option(
-    "--timeout", metavar="SECONDS", min=1, help="What reading one target may take."
+    "--timeout", metavar="SECONDS", min=1, max=86400, help="What reading one target may take."
 )
 PARALLEL = typer.Option(
     "--parallel", metavar="N", min=1, max=64, help="Requests to one target at the same time."

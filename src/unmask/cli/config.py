@@ -39,7 +39,9 @@ TARGETS = typer.Argument(
 CONFIG = typer.Option(
     "--config", metavar="FILE", help="Instead of ./unmask.toml or ~/.config/unmask/unmask.toml."
 )
-TIMEOUT = typer.Option("--timeout", metavar="SECONDS", min=1, help="What one target may take.")
+TIMEOUT = typer.Option(
+    "--timeout", metavar="SECONDS", min=1, max=86400, help="What one target may take."
+)
 
 
 @dataclass(frozen=True, slots=True)

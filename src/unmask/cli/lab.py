@@ -30,10 +30,13 @@ FAULT = typer.Option(
 READY_FILE = typer.Option(
     "--ready-file", metavar="FILE", help="Write address, CA and tokens as JSON once it serves."
 )
-SECONDS = typer.Option("--for", metavar="SECONDS", min=0, help="End by itself after this time.")
+SECONDS = typer.Option(
+    "--for", metavar="SECONDS", min=0, max=31536000, help="End by itself after this time."
+)
 PACE = typer.Option(
     "--pace",
     min=0,
+    max=1000,
     help="Lab seconds for each second that the real one takes for refused logins, tasks and so on.",
 )
 
@@ -100,8 +103,9 @@ def _told(lab: Lab, ready_file: Path | None) -> Iterator[None]:
         return
     try:
         importlib.import_module("unmask.lab.handout").write_ready_file(ready_file, lab.described())
-    except OSError as error:
-        raise UsageError(f"{ready_file}: cannot be written: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{ready_file}: cannot be written: {reason}") from error
     try:
         yield
     finally:

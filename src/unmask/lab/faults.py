@@ -26,6 +26,10 @@ KINDS = {
 }
 """What there is, with the value that is meant where none is given."""
 
+COUNTED = ("5xx", "resets", "truncated", "html", "node-down")
+"""Kinds whose value is a number of something, from 1 on; the others' is from 0 on."""
+MOST = 1_000_000
+
 WRITTEN = re.compile(r"(?P<kind>[0-9a-z-]+)(=(?P<value>[^@]+))?(@(?P<text>.+))?")
 
 
@@ -43,7 +47,7 @@ def parse(written: str) -> Fault:
     """Return the fault that `written` names.
 
     Raises:
-        UsageError: There is no such fault, or its value is not a number.
+        UsageError: There is no such fault, or its value is not a number that it can have.
     """
     match = WRITTEN.fullmatch(written)
     if match is None or match["kind"] not in KINDS:
@@ -54,6 +58,10 @@ def parse(written: str) -> Fault:
         value = float(match["value"]) if match["value"] else float(default)
     except ValueError as error:
         raise UsageError(f"The value of the fault {written!r} must be a number.") from error
+    counted = match["kind"] in COUNTED
+    if not int(counted) <= value <= MOST or (counted and value != int(value)):
+        wanted = "a whole number from 1" if counted else "a number from 0"
+        raise UsageError(f"The value of the fault {written!r} must be {wanted} to {MOST}.")
     return Fault(match["kind"], value, match["text"] or "")
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from unmask.errors import UsageError
 from unmask.lab import faults, guest_cpu, handout
 from unmask.lab.api import Api
 from unmask.lab.assembly import assemble
@@ -188,9 +189,12 @@ class Lab:
             UsageError: There is no such fault.
         """
         fault = faults.parse(written)
-        self.desk.faults.set(fault)
+        nodes = [member.name for member in self.cluster.members]
         if fault.kind == "node-down":
-            self.cluster.offline = {self.cluster.members[int(fault.value) - 1].name}
+            if fault.value > len(nodes):
+                raise UsageError(f"The lab has {len(nodes)} nodes, {written!r} names another.")
+            self.cluster.offline = {nodes[int(fault.value) - 1]}
+        self.desk.faults.set(fault)
         if fault.kind == "no-quorum":
             self.cluster.quorate = False
 
