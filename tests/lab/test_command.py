@@ -61,7 +61,7 @@ def fetch(told: Any, path: str) -> Any:
         return json.load(answer)["data"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_serves_until_a_signal_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     with serving(tmp_path / "ready.json", "--pve-version", "8.4") as (process, told):
         assert fetch(told, "/version")["release"] == "8.4"
@@ -74,6 +74,28 @@ def test_serves_until_a_signal_and_leaves_nothing(tmp_path: Path, number: signal
     assert out.endswith("The lab has ended; nothing of it is left.\n")
     assert not Path(told["ca"]).parent.exists()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_it_starts_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    process = started("--port", "0", TMPDIR=str(tmp_path))
+    deadline = time.monotonic() + 20
+    while not list(tmp_path.glob("unmask-lab-*")) and time.monotonic() < deadline:
+        time.sleep(0.0005)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=10)
+    assert (process.returncode, err) == (0, "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_lab_without_a_terminal_goes_on_when_that_is_closed(tmp_path: Path) -> None:
+    ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does; it is inherited
+    try:
+        with serving(tmp_path / "ready.json") as (process, told):
+            process.send_signal(signal.SIGHUP)
+            assert fetch(told, "/version")
+    finally:
+        signal.signal(signal.SIGHUP, ignored)
 
 
 def test_ends_by_itself() -> None:

@@ -53,6 +53,7 @@ def run(
 ) -> None:
     """Start an emulated Proxmox VE cluster to try everything on. Ctrl-C ends it."""
     made = _class()(version=version, faults=fault or (), address=address, port=port, pace=pace)
+    ended = _signalled()  # before there is anything that could be left behind
     with contextlib.ExitStack() as stack:
         try:
             lab = stack.enter_context(made)
@@ -61,7 +62,16 @@ def run(
                 f"The lab cannot listen on {address}:{port}: {error.strerror}; choose another port"
                 " with --port, or --port 0 for a free one."
             ) from error
-        _serve(lab, ready_file, seconds)
+        _serve(lab, ready_file, seconds, ended)
+
+
+def _signalled() -> threading.Event:
+    """Return what is set by Ctrl-C, by a request to end, and when the terminal is closed."""
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            signal.signal(number, lambda *_: ended.set())
+    return ended
 
 
 def _class() -> Any:
@@ -80,11 +90,10 @@ def _class() -> Any:
         ) from error
 
 
-def _serve(lab: Lab, ready_file: Path | None, seconds: float | None) -> None:
+def _serve(
+    lab: Lab, ready_file: Path | None, seconds: float | None, ended: threading.Event
+) -> None:
     """Say that it serves, and wait for its end."""
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
     with _told(lab, ready_file):
         put(_page(lab))
         ended.wait(seconds)
