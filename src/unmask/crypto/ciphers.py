@@ -22,7 +22,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("ghash", r"ghash"),
     ("ccm", r"ccm"),
     ("xts", r"xts"),
-    ("ctr", r"ctr|siv|ocb|icm"),
+    ("ctr", r"ctr|(?<!es)siv|ocb|icm"),
     ("cbc", r"cbc|cts|ecb|essiv|elephant|lrw|cfb|ofb"),
     ("sha", r"^(?:hmac-)?sha-?[0-9]"),
 )
@@ -37,8 +37,10 @@ def family(written: str) -> str:
     and /proc/crypto ("rfc4106(gcm(aes))"). A name that none of it fits is "unrecognised".
     """
     word = written.strip().lower()[:200]
-    if word in FAMILIES or _UNSAID.match(word):
-        return word if word in FAMILIES else ""
+    if word in FAMILIES:
+        return word
+    if _UNSAID.match(word):
+        return ""
     for name, pattern in _WORDS:
         if re.search(pattern, word):
             return name

@@ -51,7 +51,7 @@ def unasked(tier: Tier, flags: Flags) -> Iterator[Note]:
 def choice(consumer: Consumer, path: Path, flags: Flags) -> Iterator[Note]:
     """Yield what a consumer makes of its choice between AES and ChaCha20."""
     if path.family in NO_AES:
-        yield irrelevant(path.family)
+        yield irrelevant(path.family, x86=flags.view.x86)
     hidden = flags.hidden(consumer.chacha_unless)
     if path.family == "gcm" and hidden:
         text = (
@@ -78,7 +78,7 @@ def faster(
         yield Note(NoteKind.FASTER, text)
 
 
-def irrelevant(family: str) -> Note:
+def irrelevant(family: str, *, x86: bool = True) -> Note:
     """Return that AES flags play no part in a family."""
     vectors = {
         "chacha20": (
@@ -87,11 +87,8 @@ def irrelevant(family: str) -> Note:
         ),
         "sha": "; sha_ni does",
     }
-    return Note(
-        NoteKind.IRRELEVANT,
-        f"AES flags play no part{vectors.get(family, '')}.",
-        Confidence.CERTAIN,
-    )
+    instead = vectors.get(family, "") if x86 else ""
+    return Note(NoteKind.IRRELEVANT, f"AES flags play no part{instead}.", Confidence.CERTAIN)
 
 
 def windows(consumer: Consumer, view: FeatureView) -> Iterator[Note]:
