@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 FAMILIES: tuple[str, ...] = (
     "xts", "gcm", "ccm", "ctr", "cbc", "ghash", "chacha20", "salsa20", "sha", "other",
@@ -29,6 +30,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
 _UNSAID = re.compile(r"^(?:on|yes|default|aes(?:[-_]?(?:128|192|256))?)?$")
 
 
+@lru_cache(maxsize=512)
 def family(written: str) -> str:
     """Return the family of a cipher; "" where the text leaves the mode open, or says nothing.
 

@@ -8,7 +8,7 @@ the best one first, and the software takes the first one whose flags it sees. Th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -90,7 +90,7 @@ class Consumer:
     """Its name for people."""
     default: str
     """The family that it uses where nothing else is said."""
-    paths: Mapping[str, Path]
+    paths: Mapping[str, Path] = field(hash=False)
     version_of: str
     """Whose version `outlook.judge` takes: its own, or that of the library or kernel it uses."""
     assumed: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from unmask.crypto import ciphers, ladder, notes, versions
 from unmask.crypto.consumers import Consumer, Path, Tier, arm, consumers
@@ -28,7 +29,12 @@ def judge(consumer: Consumer, view: FeatureView, *, version: str = "", cipher: s
             it; "" where it is not known: the answer is then UNKNOWN where it depends on it.
         cipher: The cipher as any program writes it; "" for the consumer's own default.
     """
-    family = ciphers.family(cipher) or consumer.default
+    return _judge(consumer, view, version, ciphers.family(cipher) or consumer.default)
+
+
+@lru_cache(maxsize=4096)
+def _judge(consumer: Consumer, view: FeatureView, version: str, family: str) -> Outlook:
+    """Judge; guests of one model on equal hosts share their view, and so their outlook."""
     outlook = Outlook(consumer.identity, family, Status.UNKNOWN, "")
     path = consumer.paths.get(family)
     if path is None:

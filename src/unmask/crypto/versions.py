@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _NUMBERS = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,5}")
 _EPOCH = re.compile(r"^\d{1,9}:")
 
 
+@lru_cache(maxsize=512)
 def parse(written: str) -> tuple[int, ...]:
     """Return the numbers of a version; () where there are none.
 
