@@ -83,6 +83,7 @@ def test_padlock_is_not_aes_ni() -> None:
         ("go", Status.SOFTWARE),
     ):
         assert judge(consumers()[consumer], eden).status is status, consumer
+    assert judge(consumers()["dm-crypt"], eden, cipher="aes-cbc").status is Status.HARDWARE
     assert judge(consumers()["dm-crypt"], eden).missing == ("aes",)
     assert "padlock_aes" in judge(consumers()["dm-crypt"], eden).how
 
