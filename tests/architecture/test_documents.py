@@ -13,8 +13,18 @@ from unmask.cli.overview import COMMANDS
 from unmask.model.finding import Rule
 
 DATA = ROOT / "src/unmask/cpu/data"
-PAGES = (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), DATA / "SOURCES.md")
-PLACES = (ROOT, ROOT / "src/unmask", DATA, DATA.parent, ROOT / "fixtures/rules/CPU001")
+CRYPTO = ROOT / "src/unmask/crypto/data"
+SOURCES = (DATA / "SOURCES.md", CRYPTO / "SOURCES.md")
+PAGES = (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *SOURCES)
+PLACES = (
+    ROOT,
+    ROOT / "src/unmask",
+    DATA,
+    DATA.parent,
+    CRYPTO,
+    CRYPTO.parent,
+    ROOT / "fixtures/rules/CPU001",
+)
 FILE = re.compile(r"`((?:[\w.*-]+/)*[\w.*-]+(?:/|\.(?:py|json|toml|md|sh)))`")
 OPERATORS = frozenset({"unmask.toml", "./unmask.toml", "accepted.toml", "today.json", "nodes/"})
 """Files of those who run the program, not of this project."""

@@ -13,6 +13,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "plugins"}),
     frozenset({"model"}),
     frozenset({"cpu", "connect"}),
+    frozenset({"crypto"}),
     frozenset({"dialects"}),
     frozenset({"rules"}),
     frozenset({"config", "sources", "engine", "report", "lab"}),
@@ -21,7 +22,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 )
 """From the bottom up; a package imports from lines below its own only, and from itself."""
 
-PURE = ("model", "cpu", "dialects", "rules", "report")
+PURE = ("model", "cpu", "crypto", "dialects", "rules", "report")
 INPUT_OUTPUT = frozenset(
     {"asyncio", "http", "os", "requests", "select", "shutil", "socket", "subprocess", "tempfile"}
 )

@@ -6,7 +6,7 @@ import pytest
 
 from unmask.cpu import data_file
 from unmask.cpu.levels import LEVELS
-from unmask.cpu.os_levels import need
+from unmask.cpu.os_levels import need, strict
 
 TABLE = data_file.read("os_levels")
 DECLARED = [*TABLE["proxmox"], *(f"http://{name}.0" for name in TABLE["libosinfo"])]
@@ -64,5 +64,15 @@ def test_every_entry_is_found_and_has_its_origin(declared: str) -> None:
 
 
 def test_every_origin_is_used() -> None:
-    entries = [*TABLE["proxmox"].values(), *TABLE["libosinfo"].values()]
+    groups = ("proxmox", "libosinfo", "programs")
+    entries = [entry for group in groups for entry in TABLE[group].values()]
     assert {entry["origin"] for entry in entries} == set(TABLE["origins"])
+
+
+def test_what_does_not_start_without_single_flags() -> None:
+    wanted = {need.system: need.flags for need in strict()}
+    assert wanted == {
+        "Windows 11 24H2 or Server 2025": {"sse4_2", "popcnt"},
+        "MongoDB 5.0 and newer": {"avx"},
+    }
+    assert all(flags <= LEVELS[found.level] for found in strict() for flags in [found.flags])

@@ -63,9 +63,20 @@ def test_a_page_shows_all_flags_and_names() -> None:
 def test_a_page_of_proxmox_says_what_it_is_built_on() -> None:
     text = _models.page(facts("x86-64-v2-AES"), 100, PLAIN)
     assert "built on:  qemu64 plus aes pni popcnt sse4_1 sse4_2 ssse3" in text
-    assert "libsodium's aes256gcm: lacks pclmulqdq: not available at all" in text
+    assert "libsodium (AES-GCM): lacks pclmulqdq: not available at all" in text
+    assert "OpenSSL (AES-GCM): lacks pclmulqdq: AES-NI, with GHASH from a table" in text
+    assert "MongoDB 5.0 and newer: lacks avx: does not start" in text
     assert "LUKS and fscrypt on Linux (AES-XTS): has what it needs" in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_a_page_judges_software_by_the_flags_of_its_model() -> None:
+    westmere, kvm64 = (_models.page(facts(name), 0, PLAIN) for name in ("Westmere", "kvm64"))
+    zfs = "OpenZFS native encryption (AES-GCM): lacks"
+    assert "OpenSSL (AES-GCM): has what it needs" in westmere
+    assert f"{zfs} avx: AES-NI and PCLMULQDQ block by block (10 % of the speed)" in westmere
+    assert f"{zfs} aes, pclmulqdq, avx: " in kvm64
+    assert "Windows 11 24H2 or Server 2025: lacks popcnt, sse4_2: does not start" in kvm64
 
 
 def test_the_json_form_has_the_same_facts() -> None:

@@ -1,4 +1,7 @@
-"""What operating systems need of an x86 CPU to boot, by the name that a configuration declares."""
+"""What operating systems need of an x86 CPU to boot, by the name that a configuration declares.
+
+Programs that do not start without a flag are in the same table.
+"""
 
 from __future__ import annotations
 
@@ -43,15 +46,24 @@ def need(declared: str) -> Need | None:
     if entry is None:
         match = LIBOSINFO.match(declared.strip().lower())
         entry = table["libosinfo"].get(f"{match['family']}/{match['major']}") if match else None
-    if entry is None:
-        return None
+    return _need(entry) if entry is not None else None
+
+
+@cache
+def strict() -> tuple[Need, ...]:
+    """Return what does not start without single flags: Windows, and programs by their name."""
+    table = _table()
+    return tuple(map(_need, (table["proxmox"]["win11"], *table["programs"].values())))
+
+
+def _need(entry: dict[str, Any]) -> Need:
     flags = frozenset(entry["flags"]) if "flags" in entry else LEVELS[entry["level"]]
     return Need(
         system=entry["system"],
         level=entry["level"],
         flags=flags,
         reason=entry["reason"],
-        origin=table["origins"][entry["origin"]],
+        origin=_table()["origins"][entry["origin"]],
         several=entry.get("several", False),
     )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from unmask.cpu import levels
-from unmask.cpu.consumers import consumers
+from unmask.cpu import levels, os_levels
 from unmask.cpu.features import reported
+from unmask.crypto.consumers import consumers
+from unmask.crypto.outlook import judge
+from unmask.crypto.sentence import sentence
+from unmask.model.cpu import Accelerator, FeatureView, State
 from unmask.report._grid import Layout, draw, fit
 from unmask.report._model_facts import ModelFacts
 from unmask.report._paint import Paint
@@ -30,6 +33,30 @@ FLAGS = {
 LAYOUT = Layout(
     shrinkable={"MODEL": 25}, droppable=("SINCE", "VENDOR", "SSSE3", "AVX512F", "VAES", "SHA")
 )
+
+PAGE = (
+    ("dm-crypt", "xts", "AES-XTS"),
+    ("openzfs", "gcm", "AES-GCM"),
+    ("openzfs", "ccm", "AES-CCM"),
+    ("windows", "xts", "AES-XTS"),
+    ("windows", "gcm", "AES-GCM"),
+    ("freebsd", "xts", "AES-XTS"),
+    ("ipsec", "gcm", "AES-GCM"),
+    ("openvpn", "gcm", "AES-GCM"),
+    ("wireguard", "chacha20", "ChaCha20-Poly1305"),
+    ("openssl", "gcm", "AES-GCM"),
+    ("openssl", "chacha20", "ChaCha20-Poly1305"),
+    ("gnutls", "gcm", "AES-GCM"),
+    ("go", "gcm", "AES-GCM"),
+    ("java", "gcm", "AES-GCM"),
+    ("ring", "gcm", "AES-GCM"),
+    ("aws-lc", "gcm", "AES-GCM"),
+    ("libsodium", "gcm", "AES-GCM"),
+    ("restic", "ctr", "AES-CTR"),
+    ("borg", "ctr", "AES-CTR"),
+    ("kopia", "gcm", "AES-GCM"),
+)
+"""What a model's page judges: consumer, family of ciphers, and its name for people."""
 
 
 def table(models: Sequence[ModelFacts], width: int, paint: Paint) -> str:
@@ -69,9 +96,31 @@ def page(model: ModelFacts, width: int, paint: Paint) -> str:
     for note in model.notes:
         lines += wrap(note, width, "  note:      ", " " * 13)
     lines += ["", paint.heading("What software makes of it")]
-    for consumer in consumers():
-        lines += wrap(f"{consumer.name}: {consumer.verdict(model.flags)}", width, "  ", "    ")
+    for line in _judged(model):
+        lines += wrap(line, width, "  ", "    ")
     return "\n".join(lines) + "\n"
+
+
+def _judged(model: ModelFacts) -> Iterator[str]:
+    """Yield what software makes of a model under KVM, and what does not start on it."""
+    view = FeatureView(
+        arch="x86_64",
+        accelerator=Accelerator.KVM,
+        label=model.name,
+        model=model.built_on or model.name,
+        vendor="",
+        states=dict.fromkeys(model.flags, State.SHOWN),
+        rest=State.HIDDEN,
+        level=model.level,
+        level_certain=True,
+    )
+    for identity, family, cipher in PAGE:
+        consumer = consumers()[identity]
+        yield f"{consumer.name} ({cipher}): {sentence(judge(consumer, view, cipher=family))}"
+    for need in os_levels.strict():
+        missing = sorted(need.flags - model.flags)
+        lacks = f"lacks {', '.join(missing)}: does not start" if missing else "has what it needs"
+        yield f"{need.system}: {lacks}"
 
 
 def _level(model: ModelFacts) -> str:

@@ -1,0 +1,49 @@
+"""The family that a cipher belongs to, as kernels, protocols and programs write it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+FAMILIES: tuple[str, ...] = (
+    "xts", "gcm", "ccm", "ctr", "cbc", "ghash", "chacha20", "salsa20", "sha", "other",
+    "unrecognised",
+)  # fmt: skip
+"""`other` is a known cipher that is not AES, ChaCha20 or Salsa20; no AES flag matters to it."""
+
+_OTHER = (
+    r"serpent|twofish|camellia|\baria|sm4|blowfish|cast[56]|3des|des3|\bdes\b|(?<![a-z])bf-"
+    r"|rc4|arcfour|\bidea|\bseed|anubis|kuznyechik|magma|aegis"
+)
+_WORDS: tuple[tuple[str, str], ...] = (
+    ("chacha20", r"chacha|adiantum"),
+    ("salsa20", r"salsa"),
+    ("other", _OTHER),
+    ("gcm", r"gcm|gmac"),
+    ("ghash", r"ghash"),
+    ("ccm", r"ccm"),
+    ("xts", r"xts"),
+    ("ctr", r"ctr|(?<!es)siv|ocb|icm"),
+    ("cbc", r"cbc|cts|ecb|essiv|elephant|lrw|cfb|ofb"),
+    ("sha", r"^(?:hmac-)?sha-?[0-9]"),
+)
+_UNSAID = re.compile(r"^(?:on|yes|default|aes(?:[-_]?(?:128|192|256))?)?$")
+
+
+@lru_cache(maxsize=512)
+def family(written: str) -> str:
+    """Return the family of a cipher; "" where the text leaves the mode open, or says nothing.
+
+    Takes the names of dm-crypt ("aes-xts-plain64"), OpenZFS ("aes-256-gcm", "on"), TLS
+    ("ECDHE-RSA-AES128-GCM-SHA256"), OpenSSH ("aes256-gcm@openssh.com"), BitLocker ("XTS-AES 256")
+    and /proc/crypto ("rfc4106(gcm(aes))"). A name that none of it fits is "unrecognised".
+    """
+    word = written.strip().lower()[:200]
+    if word in FAMILIES:
+        return word
+    if _UNSAID.match(word):
+        return ""
+    for name, pattern in _WORDS:
+        if re.search(pattern, word):
+            return name
+    return "unrecognised"
