@@ -9,7 +9,8 @@ lab=
 
 end() {
     if [ -n "$lab" ]; then
-        kill -INT "$lab" 2>/dev/null || true
+        # Not INT, which a shell lets its background processes ignore until they ask for it.
+        kill -TERM "$lab" 2>/dev/null || true
         wait "$lab" 2>/dev/null || true
     fi
     rm -rf "$place"
