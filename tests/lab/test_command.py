@@ -88,6 +88,16 @@ def test_a_signal_while_it_starts_leaves_nothing(tmp_path: Path, number: signal.
     assert not list(tmp_path.iterdir())
 
 
+def test_many_signals_at_once_end_it_once(tmp_path: Path) -> None:
+    for _ in range(3):
+        with serving(tmp_path / "ready.json") as (process, _told):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) * 30:
+                process.send_signal(number)
+            out, err = process.communicate(timeout=10)
+        assert (process.returncode, err) == (0, "")
+        assert out.count("The lab has ended") == 1
+
+
 def test_a_lab_without_a_terminal_goes_on_when_that_is_closed(tmp_path: Path) -> None:
     ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does; it is inherited
     try:

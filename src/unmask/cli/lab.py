@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
+import select
 import signal
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -65,13 +66,19 @@ def run(
         _serve(lab, ready_file, seconds, ended)
 
 
-def _signalled() -> threading.Event:
-    """Return what is set by Ctrl-C, by a request to end, and when the terminal is closed."""
-    ended = threading.Event()
+def _signalled() -> int:
+    """Return a descriptor to read from after Ctrl-C, a request to end, or a closed terminal.
+
+    What waits for an event instead can miss it: Python runs a handler between two steps of its own,
+    so that a signal that comes right before a wait is seen after it.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
-            signal.signal(number, lambda *_: ended.set())
-    return ended
+            signal.signal(number, lambda *_: None)
+    return reading
 
 
 def _class() -> Any:
@@ -90,13 +97,11 @@ def _class() -> Any:
         ) from error
 
 
-def _serve(
-    lab: Lab, ready_file: Path | None, seconds: float | None, ended: threading.Event
-) -> None:
+def _serve(lab: Lab, ready_file: Path | None, seconds: float | None, ended: int) -> None:
     """Say that it serves, and wait for its end."""
     with _told(lab, ready_file):
         put(_page(lab))
-        ended.wait(seconds)
+        select.select([ended], [], [], seconds)
     put("The lab has ended; nothing of it is left.\n")
 
 
