@@ -72,6 +72,12 @@ def test_an_unknown_scheme_is_a_usage_error_that_names_what_there_is() -> None:
     )
 
 
+def test_what_a_browser_shows_is_told_apart() -> None:
+    assert "(write pve://HOST[:PORT] for the API of Proxmox VE)" in str(
+        refusal("https://node:8006")
+    )
+
+
 def test_paths_without_anything_to_read_say_so(tmp_path: Path) -> None:
     assert isinstance(refusal(str(tmp_path)), InputError)
     assert "an empty directory" in str(refusal(str(tmp_path)))

@@ -67,7 +67,9 @@ def source_for(target: str, sources: Sequence[Source]) -> Source:
     readable = "; ".join(sorted(source.summary for source in sources))
     scheme = _SCHEME.match(target)
     if scheme:
-        raise UsageError(f"{scheme[1]}:// is not a kind of target; a target is: {readable}")
+        web = scheme[1].lower() in ("http", "https")
+        hint = " (write pve://HOST[:PORT] for the API of Proxmox VE)" if web else ""
+        raise UsageError(f"{scheme[1]}:// is not a kind of target{hint}; a target is: {readable}")
     raise _refusal(Path(target), readable)
 
 

@@ -154,7 +154,7 @@ def spelt(fingerprint: str) -> str:
 
 def refused(host: str, port: int, reason: str) -> UntrustedError:
     """Return the error for a certificate that no authority vouches for, with what was seen."""
-    place = f"{host}:{port}"
+    place, reason = f"{host}:{port}", reason.rstrip(".")
     seen = _shown(host.strip("[]"), port)
     if not seen:
         return UntrustedError(f"{place}: its certificate is not trusted: {reason}")
