@@ -104,6 +104,18 @@ def script(
     return head + _MAIN.format(total=seconds, sections=sections)
 
 
+def most_bytes(probes: Sequence[Probe]) -> int:
+    """Return how many bytes the program prints at most, its own lines included."""
+    frame = 3 * 200  # the lines that begin and end a section, with a mark of up to 150 characters
+    return sum(probe.limit + frame for probe in probes if probe.shell is Shell.POSIX) + frame
+
+
+def most_seconds(probes: Sequence[Probe], seconds: int = TOTAL_SECONDS) -> int:
+    """Return after how many seconds the program has ended in any case."""
+    last = max((probe.seconds for probe in probes if probe.shell is Shell.POSIX), default=0)
+    return seconds + last + 2  # a command gets one second to end politely
+
+
 def _section(probe: Probe) -> str:
     root = "root" if probe.needs_root is True else ""
     # One byte more than it may: that is how it is known that there was more.
