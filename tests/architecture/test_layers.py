@@ -15,6 +15,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cpu", "connect"}),
     frozenset({"crypto"}),
     frozenset({"dialects"}),
+    frozenset({"probes"}),
     frozenset({"rules"}),
     frozenset({"config", "sources", "engine", "report", "lab"}),
     frozenset({"cli"}),
@@ -22,7 +23,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 )
 """From the bottom up; a package imports from lines below its own only, and from itself."""
 
-PURE = ("model", "cpu", "crypto", "dialects", "rules", "report")
+PURE = ("model", "cpu", "crypto", "dialects", "probes", "rules", "report")
 INPUT_OUTPUT = frozenset(
     {"asyncio", "http", "os", "requests", "select", "shutil", "socket", "subprocess", "tempfile"}
 )

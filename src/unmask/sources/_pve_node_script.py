@@ -8,10 +8,11 @@ and whatever a login prints before is passed over.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from unmask.dialects import framed
 
 COMMAND = "/bin/sh -s"
 """Reads the script from its input, so that it does not matter which shell the user has."""
@@ -117,8 +118,6 @@ tree() {
 }
 """
 
-MARK = re.compile(r"[A-Za-z0-9]{16,}")
-
 
 def script(mark: str, *, tree: bool, root: str = "") -> str:
     """Return the program.
@@ -128,9 +127,7 @@ def script(mark: str, *, tree: bool, root: str = "") -> str:
         tree: Whether to send the cluster's files as well as the node's own facts.
         root: The directory that "/" means, without a slash at its end; another one in tests.
     """
-    if not MARK.fullmatch(mark):
-        raise ValueError("a mark is at least 16 letters and digits")
-    head = _HEAD.format(root=shlex.quote(root), mark=shlex.quote(mark))
+    head = _HEAD.format(root=shlex.quote(root), mark=framed.checked(mark))
     body = _FACTS + (_TREE if tree else "")
     calls = "\n".join(["facts", *["tree"] * tree, "part end"])
     return f"{head}{body}main() {{\n{calls}\n}}\nmain </dev/null\n"
@@ -155,11 +152,7 @@ def split(output: bytes, mark: str) -> Output:
     parts: dict[str, bytes] = {}
     lines: list[bytes] = []
     files: dict[str, bytes] = {}
-    # What is printed before the first part may lack the line break at its end.
-    _, *found = output.split(f"\n{mark} ".encode())
-    for part in found:
-        head, _, content = part.partition(b"\n")
-        name = head.decode("utf-8", errors="replace")
+    for name, content in framed.parts(output, mark):
         if name == "process":
             lines.append(content)
         elif name.startswith("file "):
