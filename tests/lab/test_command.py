@@ -47,8 +47,11 @@ def serving(ready: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str
             time.sleep(0.02)
         yield process, json.loads(ready.read_text(encoding="utf-8"))
     finally:
-        process.kill()
-        process.communicate()
+        process.terminate()  # KILL would leave its folder
+        try:
+            process.communicate(timeout=10)
+        finally:
+            process.kill()
 
 
 def fetch(told: Any, path: str) -> Any:
