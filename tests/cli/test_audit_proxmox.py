@@ -226,7 +226,9 @@ def test_control_c_prints_what_was_read_and_leaves_nothing_behind(lab: Lab) -> N
     assert "reading was interrupted before its end" in reasons
     assert "reading was interrupted" in reasons
     time.sleep(0.5)
-    assert not [seen for seen in lab.seen[asked:] if "13" not in seen.path]
+    # What an earlier test left the lab to answer late is not of this run: it was asked long before.
+    late = [seen for seen in lab.seen[asked:] if seen.seconds < 10]
+    assert not [seen for seen in late if "13" not in seen.path]
 
 
 @pytest.mark.parametrize("pause", [0.01, 0.05, 0.2])
