@@ -44,7 +44,6 @@ Where the guest is meant for some nodes only, for instance by a high-availabilit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from unmask.cpu import catalogue
 from unmask.cpu.features import listed
@@ -53,7 +52,7 @@ from unmask.model.case import GuestCase
 from unmask.model.cpu import Mode, RemarkKind, State
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
 from unmask.model.reading import Known
-from unmask.rules import _commands, _crypto, _models, _peers, _scope, _words
+from unmask.rules import _commands, _crypto, _models, _next_start, _peers, _scope, _words
 
 EVERYWHERE = frozenset({"lahf_lm", "sep", "syscall", "nx", "hypervisor", "vme"})
 """Beside qemu64's flags, every 64-bit CPU that has virtualisation has these."""
@@ -61,10 +60,7 @@ EVERYWHERE = frozenset({"lahf_lm", "sep", "syscall", "nx", "hypervisor", "vme"})
 
 def check(case: GuestCase) -> Iterator[Problem]:
     """Yield problems where the next start fails, or does not give what is configured."""
-    ahead = _scope.at_next_start(case)
-    origin = _words.next_cpu(case, ahead)
-    for problem in _problems(ahead):
-        yield replace(problem, evidence=(origin, *problem.evidence))
+    yield from _next_start.judged(case, _problems)
 
 
 def _problems(case: GuestCase) -> Iterator[Problem]:

@@ -36,22 +36,18 @@ Where the guest runs, and will be changed at its next planned stop.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from unmask.cpu import catalogue
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Mode
 from unmask.model.finding import About, Problem, Rule
-from unmask.rules import _commands, _models, _peers, _scope, _words
+from unmask.rules import _commands, _models, _next_start, _peers, _scope, _words
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
     """Yield a problem where the guest's next start asks for TSX and its host has none."""
-    ahead = _scope.at_next_start(case)
-    origin = _words.next_cpu(case, ahead)
-    for problem in _problems(ahead):
-        yield replace(problem, evidence=(origin, *problem.evidence))
+    yield from _next_start.judged(case, _problems)
 
 
 def _problems(case: GuestCase) -> Iterator[Problem]:
