@@ -16,14 +16,15 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"crypto"}),
     frozenset({"dialects"}),
     frozenset({"probes"}),
-    frozenset({"rules"}),
+    frozenset({"rules", "workloads"}),
     frozenset({"config", "sources", "engine", "report", "lab"}),
+    frozenset({"visits"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),
 )
 """From the bottom up; a package imports from lines below its own only, and from itself."""
 
-PURE = ("model", "cpu", "crypto", "dialects", "probes", "rules", "report")
+PURE = ("model", "cpu", "crypto", "dialects", "probes", "rules", "workloads", "report")
 INPUT_OUTPUT = frozenset(
     {"asyncio", "http", "os", "requests", "select", "shutil", "socket", "subprocess", "tempfile"}
 )

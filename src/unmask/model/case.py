@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from unmask.model.cpu import FeatureView, HostCpu
 from unmask.model.inventory import Cluster, Guest, Host
 from unmask.model.reading import Reading
+from unmask.model.workload import JudgedWorkload, Unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,12 @@ class GuestCase:
     cluster: Cluster | None = None
     peers: tuple[Host, ...] = ()
     """The other hosts of its cluster; those known to be of another architecture are left out."""
+    observed: FeatureView | None = None
+    """What the guest itself says that it sees; None where nobody looked inside."""
+    workloads: tuple[JudgedWorkload, ...] = ()
+    """Sorted by kind and name; judged by `observed` where that is known, else by `view`."""
+    unread: tuple[Unread, ...] = ()
+    """Kinds of workloads that could not be looked for, though somebody was inside."""
 
     @property
     def host_cpu(self) -> HostCpu:

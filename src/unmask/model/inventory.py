@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from unmask.model.cpu import Accelerator, CpuSpec, HostCpu, HypervisorCpu, Remark
 from unmask.model.reading import Reading
+from unmask.model.visit import UNVISITED, Declaration, Visit
 
 
 class Platform(StrEnum):
@@ -18,6 +19,8 @@ class Platform(StrEnum):
 
     PROXMOX = "proxmox"
     LIBVIRT = "libvirt"
+    UNSEEN = "unseen"
+    """The hypervisor is out of reach: only the guest itself was seen (a rented VPS)."""
 
 
 class GuestState(StrEnum):
@@ -115,6 +118,10 @@ class Guest:
     """The state that the cluster's resource manager keeps it in: "started"; "" if it does not."""
     replicas: tuple[str, ...] = ()
     """Names of the nodes that its disks are replicated to, sorted."""
+    declared: tuple[Declaration, ...] = ()
+    """What tags, notes and the configuration file say of its workloads, in that order."""
+    visit: Visit = UNVISITED
+    """What was learnt inside of it, of its disks and over the network."""
 
     @property
     def current(self) -> CpuSpec:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from unmask.errors import UnmaskError
 from unmask.model.access import Access
+from unmask.model.entry import NOBODY, VisitOptions
 from unmask.model.inventory import Inventory
 from unmask.model.ssh import SshOptions
 
@@ -26,6 +27,8 @@ class CollectOptions:
     ssh: SshOptions = field(default_factory=SshOptions)
     """How to log in where the target is reached by SSH."""
     access: Access = field(default_factory=Access)
+    visits: VisitOptions = NOBODY
+    """How to look into the guests; by default nobody does."""
     progress: Callable[[str], None] = silent
     """Is told how far it is, a few words at a time; "" when it is over."""
 
