@@ -5,11 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from unmask.engine.merge import merge
 from unmask.errors import TargetError, UnmaskError, UsageError
 from unmask.model.inventory import Gap, Inventory
 from unmask.model.source import CollectOptions, Interrupted, Source
+
+Visit: TypeAlias = Callable[[Source, str, Inventory, CollectOptions], Inventory]
+
+
+def stay_outside(
+    _source: Source, _target: str, found: Inventory, _options: CollectOptions
+) -> Inventory:
+    """Return what was read as it is, and look into no guest."""
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +71,14 @@ def collect(
     source_for: Callable[[str], Source],
     options_for: Callable[[str], CollectOptions],
     progress: Callable[[str], None],
+    visit: Visit = stay_outside,
 ) -> Collected:
     """Read each target with the source that `source_for` names and merge what was read.
 
     `options_for` returns what a target may cost and how to get in; it may fail as reading may.
-    `progress` is told what is being read. A failed target is in `inventory.targets` and
-    `inventory.gaps` as well as in `failures`.
+    `progress` is told what is being read. `visit` looks into the guests of
+    what was read. A failed target is in `inventory.targets` and `inventory.gaps` as well as in
+    `failures`.
     """
     read: list[Inventory] = []
     failures: list[Failure] = []
@@ -78,7 +90,8 @@ def collect(
         try:
             source = source_for(target)
             progress(f"reading {target} ({source.name})")
-            read.append(source.collect(target, options_for(target)))
+            options = options_for(target)
+            read.append(visit(source, target, source.collect(target, options), options))
         except Interrupted as stop:
             read.append(stop.inventory)
             interrupted = True

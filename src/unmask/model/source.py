@@ -60,3 +60,5 @@ class Source:
     collect: Callable[[str, CollectOptions], Inventory]
     order: int = 50
     """Sources are asked in this order, lowest first."""
+    live: bool = True
+    """Whether the guests are there to be looked into: not where copies of files were read."""

@@ -80,4 +80,5 @@ SOURCE = Source(
     fits=fits,
     collect=collect,
     order=60,
+    live=False,
 )

@@ -115,4 +115,5 @@ SOURCE = Source(
     fits=fits,
     collect=collect,
     order=70,
+    live=False,
 )

@@ -55,4 +55,5 @@ SOURCE = Source(
     fits=fits,
     collect=collect,
     order=10,
+    live=False,
 )
