@@ -49,8 +49,13 @@ class GuestImage:
         return self.directory / "probe.img"
 
     @property
+    def luks(self) -> Path:
+        """A LUKS2 volume, raw: as its second disk, the guest opens it at boot as "secret"."""
+        return self.directory / "luks.raw"
+
+    @property
     def key(self) -> Path:
-        """The private key that lets root in over SSH."""
+        """The private key that lets root and `auditor` in over SSH."""
         return self.directory / "id_ed25519"
 
 
