@@ -36,6 +36,8 @@ class Job:
         self.asked = options.visits.asked
         self.ways = tuple(way for way in options.visits.ways if way in self.entry.ways)
         self.visit = guest.visit
+        self.way = Way.AGENT
+        """The way that is being tried."""
         self.end = time.monotonic() + seconds
 
     def run(self) -> Visit:
@@ -49,6 +51,7 @@ class Job:
         if self.guest.state is GuestState.RUNNING and {Way.SSH, Way.NET} & set(self.ways):
             self.visit = replace(self.visit, addresses=self._addresses())
         for way in self.ways:
+            self.way = way
             try:
                 steps[way]()
             except NoWayError as error:

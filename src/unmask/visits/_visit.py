@@ -30,10 +30,16 @@ LABELS = {
 }
 
 
-def visit(target: str, found: Inventory, options: CollectOptions) -> Inventory:
+def visit(
+    target: str,
+    found: Inventory,
+    options: CollectOptions,
+    hypervisors: Sequence[Hypervisor] | None = None,
+) -> Inventory:
     """Return the inventory with what was learnt of its guests, and a gap for each that kept shut.
 
     Guests are looked into side by side, each within its own time. Nothing is changed in them.
+    `hypervisors` are the kinds of targets whose guests can be entered; by default the plug-ins.
 
     Raises:
         Interrupted: Ctrl-C was pressed; what was learnt until then is in it.
@@ -42,16 +48,15 @@ def visit(target: str, found: Inventory, options: CollectOptions) -> Inventory:
     if not guests:
         return found
     try:
-        opened = _open(target, found, options)
+        known = plugins.load("unmask.visits", "HYPERVISOR", Hypervisor)
+        opened = _open(target, found, options, known if hypervisors is None else hypervisors)
     except UnmaskError as error:
         opened = nullcontext(Nobody(str(error)))
     with opened as channel:
         seconds = options.visits.seconds
 
         def work(guest: Guest) -> Visit:
-            late = replace(guest.visit, attempts=(*guest.visit.attempts, LATE))
-            job = _guest.Job(guest, channel, options, seconds)
-            return _within(seconds + GRACE, job.run, late)
+            return _within(seconds + GRACE, _guest.Job(guest, channel, options, seconds))
 
         rounds = math.ceil(len(guests) / max(options.workers, 1))
         total = (seconds + 2 * GRACE) * rounds
@@ -71,23 +76,24 @@ def _worth(guest: Guest, options: CollectOptions) -> bool:
 
 
 def _open(
-    target: str, found: Inventory, options: CollectOptions
+    target: str, found: Inventory, options: CollectOptions, hypervisors: Sequence[Hypervisor]
 ) -> AbstractContextManager[Channel]:
-    known: tuple[Hypervisor, ...] = plugins.load("unmask.visits", "HYPERVISOR", Hypervisor)
-    for hypervisor in known:
+    for hypervisor in hypervisors:
         if hypervisor.fits(target):
             return hypervisor.open(target, options, found)
     return nullcontext(Nobody("there is no hypervisor that could be asked"))
 
 
-def _within(seconds: float, job: Callable[[], Visit], late: Visit) -> Visit:
-    error = TimeoutError()
+def _within(seconds: float, job: _guest.Job) -> Visit:
+    """Return what a visit has learnt, in time or not."""
+    late = TimeoutError()
     try:
-        return threads.within(seconds, job, error)
-    except TimeoutError as raised:
-        if raised is not error:
+        return threads.within(seconds, job.run, late)
+    except TimeoutError as error:
+        if error is not late:
             raise
-        return late
+        learnt = job.visit
+        return replace(learnt, attempts=(*learnt.attempts, replace(LATE, way=job.way)))
 
 
 @dataclass(frozen=True, slots=True)
