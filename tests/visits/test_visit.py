@@ -80,13 +80,17 @@ def look(
     ways: Sequence[Way] = tuple(Way),
     entry: GuestEntry | None = None,
     asked: Sequence[Way] = (),
+    seconds: float = 5,
 ) -> Inventory:
     @contextmanager
     def opened(*_: object) -> Iterator[Channel]:
         yield hosts  # type: ignore[misc]
 
     visits = VisitOptions(
-        tuple(ways), frozenset(asked), 5, (lambda _: entry) if entry else lambda _: GuestEntry()
+        tuple(ways),
+        frozenset(asked),
+        seconds,
+        (lambda _: entry) if entry else lambda _: GuestEntry(),
     )
     options = CollectOptions(workers=4, visits=visits)
     return _visit.visit("t", found, options, [Hypervisor("t", lambda _: True, opened)])
@@ -237,8 +241,8 @@ def test_what_was_learnt_before_a_way_hangs_is_kept(monkeypatch: pytest.MonkeyPa
         over.wait(60)
         return Known(())
 
-    monkeypatch.setattr(_visit, "GRACE", -4.8)
-    got = look(one(), Hosts(disks_of=hang)).guests[0].visit
+    monkeypatch.setattr(_visit, "GRACE", 0.1)
+    got = look(one(), Hosts(disks_of=hang), seconds=0.3).guests[0].visit
     over.set()
     assert got.way is Way.AGENT
     assert [(attempt.way, attempt.reason) for attempt in got.attempts] == [
