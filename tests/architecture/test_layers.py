@@ -29,8 +29,8 @@ INPUT_OUTPUT = frozenset(
     {"asyncio", "http", "os", "requests", "select", "shutil", "socket", "subprocess", "tempfile"}
 )
 CLIENTS = {
-    "libvirt": "connect/libvirt.py",
-    "libvirt_qemu": "connect/libvirt.py",
+    "libvirt": "connect/libvirt_client.py",
+    "libvirt_qemu": "connect/libvirt_client.py",
     "paramiko": "connect/ssh.py",
     "proxmoxer": "connect/proxmox.py",
 }

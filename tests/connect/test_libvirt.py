@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from support import peers
-from unmask.connect import libvirt as client
+from unmask.connect import libvirt_client as client
 from unmask.connect.libvirt import Connection, DomainRecord, OfferKey, within
 from unmask.errors import MissingPackageError, TargetError
 from unmask.model.inventory import GuestState
@@ -31,7 +31,7 @@ DOMAIN = """<domain type='test'><name>{name}</name><memory>8192</memory><vcpu>1<
 @pytest.fixture(autouse=True)
 def _needs_libvirt() -> None:
     try:
-        client._load()
+        client.load()
     except MissingPackageError:
         peers.missing("libvirt-python")
 
@@ -133,8 +133,8 @@ class Refusing(ModuleType):
 
 
 def test_a_user_who_may_only_read_gets_what_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    refusing = Refusing(client._load())
-    monkeypatch.setattr(client, "_load", lambda: refusing)
+    refusing = Refusing(client.load())
+    monkeypatch.setattr(client, "load", lambda: refusing)
 
     def job(connection: Connection) -> tuple[bool, str, bool]:
         answer = connection.domain_capabilities(OfferKey("kvm"))
@@ -167,7 +167,7 @@ def test_without_the_package_one_sentence_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "libvirt", None)
-    monkeypatch.setattr(client, "_load", client._load.__wrapped__)
+    monkeypatch.setattr(client, "load", client.load.__wrapped__)
     with pytest.raises(MissingPackageError, match=r"-m pip install libvirt-python$") as caught:
         within("test:///default", OPTIONS, Connection.hostname)
     assert "libvirt-dev" in str(caught.value)

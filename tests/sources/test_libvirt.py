@@ -10,8 +10,8 @@ import pytest
 
 from support import peers
 from support.libvirtd import PREFIX, Libvirtd
-from unmask.connect import libvirt as client
-from unmask.connect.libvirt import Connection
+from unmask.connect import libvirt_client as client
+from unmask.connect.libvirt import Connection, OfferKey
 from unmask.dialects import saved
 from unmask.dialects.libvirt import xml
 from unmask.errors import MissingPackageError, TargetError
@@ -69,7 +69,7 @@ def test_which_uris_lead_to_this_machine(uri: str, *, expected: bool) -> None:
 @pytest.fixture
 def libvirt() -> None:
     try:
-        client._load()
+        client.load()
     except MissingPackageError:
         peers.missing("libvirt-python")
 
@@ -240,14 +240,14 @@ def test_host_and_offers_of_a_real_daemon(daemon: Libvirtd) -> None:
 def test_a_read_only_connection_says_what_it_costs(
     daemon: Libvirtd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = client._open
+    real = client.opened
 
     def only_read(module: object, uri: str) -> tuple[object, bool]:
         handle, _ = real(module, uri)  # type: ignore[arg-type]
         handle.close()
-        return client._load().openReadOnly(uri), True
+        return client.load().openReadOnly(uri), True
 
-    monkeypatch.setattr(client, "_open", only_read)
+    monkeypatch.setattr(client, "opened", only_read)
     inventory = collect(daemon.uri)
     found = guests(inventory)
     assert inventory.hosts[0].offers == ()
@@ -272,7 +272,7 @@ def test_an_emulator_that_libvirt_does_not_list_is_never_asked_about(
     asked = []
     answer = Connection.domain_capabilities
 
-    def noted(connection: Connection, wanted: client.OfferKey) -> object:
+    def noted(connection: Connection, wanted: OfferKey) -> object:
         asked.append(wanted.emulator)
         return answer(connection, wanted)
 

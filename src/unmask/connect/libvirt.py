@@ -1,4 +1,4 @@
-"""The only module that speaks to libvirt. It never calls anything that changes a host.
+"""Read a libvirt host: its domains and what it offers them. Nothing here changes a host.
 
 `open()` and every call can hang for ever and do not see Ctrl-C, so all the work is done in a daemon
 thread that is left behind at the deadline; a keep-alive ends most hangs before that. A connection
@@ -7,19 +7,16 @@ with the right to write is tried first, since only such a one may be asked for d
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
+from unmask.connect import libvirt_client as library
 from unmask.connect import libvirt_errors as errors
 from unmask.connect import threads
-from unmask.errors import MissingPackageError, TargetError
+from unmask.errors import TargetError
 from unmask.model.inventory import Gap, GuestState, Software
 from unmask.model.reading import Known, Missing, Reading
 from unmask.model.source import CollectOptions
@@ -46,8 +43,6 @@ RESERVE = 0.9
 """Of the time allowed: what is left then is not begun any more."""
 MOST_WORKERS = 8
 """Calls in flight at once; a daemon works on 5 of one client and queues the rest."""
-KEEPALIVE = (5, 3)
-"""Seconds between probes, and how many may stay unanswered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,7 @@ class Connection:
         self._client = client
         self._options = options
         self._end = time.monotonic() + options.timeout * RESERVE
-        self._handle, self.read_only = _open(client, uri)
+        self._handle, self.read_only = library.opened(client, uri)
 
     def close(self) -> None:
         """Close the connection."""
@@ -183,7 +178,7 @@ class Connection:
         try:
             return call()
         except self._client.libvirtError as error:
-            raise _explained(self.uri, error) from error
+            raise library.explained(self.uri, error) from error
 
     def _read(self, call: Callable[[], str]) -> Reading[str]:
         try:
@@ -206,7 +201,7 @@ def within(uri: str, options: CollectOptions, job: Callable[[Connection], T]) ->
         MissingPackageError: libvirt-python is not installed.
         TargetError: libvirt cannot be reached, or does not answer within the time allowed.
     """
-    client = _load()
+    client = library.load()
     late = TargetError(
         f"{uri}: libvirt did not answer within {options.timeout:g} s; see whether its daemon "
         "hangs, or allow more time"
@@ -217,7 +212,6 @@ def within(uri: str, options: CollectOptions, job: Callable[[Connection], T]) ->
 def _run(
     client: ModuleType, uri: str, options: CollectOptions, job: Callable[[Connection], T]
 ) -> T:
-    _check_test_file(uri)
     connection = Connection(client, uri, options)
     try:
         return job(connection)
@@ -225,74 +219,6 @@ def _run(
         connection.close()
 
 
-def _check_test_file(uri: str) -> None:
-    """The test driver lets libxml2 complain on standard error about a file that is not there."""
-    parts = urlsplit(uri)
-    named = parts.scheme == "test" and parts.path not in ("", "/", "/default")
-    if named and not Path(parts.path).is_file():
-        raise TargetError(f"{uri}: there is no file {parts.path}; give the path of a test XML")
-
-
-def _open(client: ModuleType, uri: str) -> tuple[Any, bool]:
-    """Return a connection and whether it is read-only."""
-    try:
-        handle, read_only = client.open(uri), False
-    except client.libvirtError as error:
-        code, domain = error.get_error_code(), error.get_error_domain()
-        if not errors.refused(code, domain, str(error)):
-            raise _explained(uri, error) from error
-        handle, read_only = _open_read_only(client, uri, error), True
-    try:
-        handle.setKeepAlive(*KEEPALIVE)
-    except client.libvirtError:
-        return handle, read_only  # a driver inside this process has nothing to keep alive
-    return handle, read_only
-
-
-def _open_read_only(client: ModuleType, uri: str, refusal: Exception) -> Any:
-    try:
-        return client.openReadOnly(uri)
-    except client.libvirtError as error:
-        raise _explained(uri, refusal) from error
-
-
-def _explained(uri: str, error: Any) -> TargetError:
-    return errors.explain(uri, error.get_error_code(), str(error))
-
-
 def _version(number: int) -> str:
     """Turn libvirt's 9000000 into "9.0.0"."""
     return f"{number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}"
-
-
-@cache
-def _load() -> ModuleType:
-    """Import libvirt once, silence its printing and start its event loop.
-
-    The loop must be registered before the first connection is opened: without it there is no
-    keep-alive, and the embedded driver does not open at all.
-    """
-    try:
-        import libvirt  # noqa: PLC0415 - needed for libvirt targets only
-    except ImportError as error:
-        raise MissingPackageError(
-            "Reading a libvirt host needs libvirt-python, which is not installed: install "
-            "libvirt's headers (apt install libvirt-dev pkg-config python3-dev gcc), then run "
-            f"{sys.executable} -m pip install libvirt-python"
-        ) from error
-    libvirt.registerErrorHandler(_say_nothing, None)
-    libvirt.virEventRegisterDefaultImpl()
-    threads.start(lambda: _run_events(libvirt))
-    return libvirt  # type: ignore[no-any-return]
-
-
-def _say_nothing(_context: Any, _error: Any) -> None:
-    """Keep libvirt from printing its errors; they arrive as exceptions anyway."""
-
-
-def _run_events(client: ModuleType) -> None:
-    try:
-        while True:
-            client.virEventRunDefaultImpl()
-    except client.libvirtError:
-        return  # without events there is no keep-alive; the deadline still holds

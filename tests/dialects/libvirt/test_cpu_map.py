@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support import peers
-from unmask.connect import libvirt as client
+from unmask.connect import libvirt_client as client
 from unmask.cpu import features
 from unmask.dialects.libvirt import cpu_map, model_names, xml
 from unmask.errors import MissingPackageError
@@ -43,7 +43,7 @@ def test_a_flag_is_never_on_and_off() -> None:
 @pytest.mark.peer
 def test_every_model_as_libvirt_expands_it() -> None:
     try:
-        libvirt = client._load()
+        libvirt = client.load()
     except MissingPackageError:
         peers.missing("libvirt-python")
     handle = libvirt.open("test:///default")
