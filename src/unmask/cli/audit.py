@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from unmask import __version__, plugins
-from unmask.cli import access, choices, files, ssh, terminal
+from unmask.cli import access, choices, files, guests, ssh, terminal
 from unmask.config import targets
 from unmask.config.settings import Target
 from unmask.dialects import saved
@@ -95,6 +95,11 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     token_file: Annotated[Path | None, access.TOKEN_FILE] = None,
     ca_file: Annotated[Path | None, access.CA_FILE] = None,
     fingerprint: Annotated[list[str] | None, access.FINGERPRINT] = None,
+    no_probe: Annotated[bool, guests.NO_PROBE] = False,
+    via: Annotated[list[str] | None, guests.VIA] = None,
+    guest_user: Annotated[str, guests.USER] = "",
+    guest_key: Annotated[Path | None, guests.KEY] = None,
+    guest_timeout: Annotated[float, guests.SECONDS] = 60,
     verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
     """Show what every guest's CPU really is, and what is wrong with it."""
@@ -106,7 +111,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 
     login = ssh.options(key, jump, accept_new=accept_new_host_key)
     over = access.given(fingerprint, ca_file, token_file)
-    like = CollectOptions(timeout=timeout, workers=parallel, ssh=login)
+    visits = guests.options(guests.ways(via, none=no_probe), guest_user, guest_key, guest_timeout)
+    like = CollectOptions(timeout=timeout, workers=parallel, ssh=login, visits=visits)
     read = _collect(wanted, access.options(wanted, over, like), verbose=verbose)
     if read.nothing:
         raise typer.Exit(read.exit_code)
@@ -131,6 +137,7 @@ def _collect(
         lambda address: targets.source_for(address, sources),
         options_for,
         terminal.say if verbose else lambda _: None,
+        guests.visit,
     )
     for sentence in (*(failure.sentence for failure in read.failures), *read.notes):
         terminal.say(sentence)

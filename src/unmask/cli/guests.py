@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 
 from unmask.errors import UsageError
-from unmask.model.entry import EVERY_WAY
+from unmask.model.entry import EVERY_WAY, GuestEntry, VisitOptions
 from unmask.model.inventory import Inventory
 from unmask.model.source import CollectOptions, Source
+from unmask.model.ssh import SshOptions
 from unmask.model.visit import Way
 
 NO_PROBE = typer.Option("--no-probe", help="Look into no guest, at no disk and at no port.")
@@ -25,14 +26,6 @@ KEY = typer.Option("--guest-key", metavar="FILE", help="A private key for guests
 SECONDS = typer.Option(
     "--guest-timeout", metavar="SECONDS", min=1, max=3600, help="What one guest may take."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What the command line says of logging in to guests."""
-
-    user: str = ""
-    key: str = ""
 
 
 def ways(named: Sequence[str] | None, *, none: bool) -> tuple[tuple[Way, ...], frozenset[Way]]:
@@ -55,6 +48,14 @@ def ways(named: Sequence[str] | None, *, none: bool) -> tuple[tuple[Way, ...], f
         return (), frozenset()
     asked = tuple(dict.fromkeys(found))
     return asked or EVERY_WAY, frozenset(asked)
+
+
+def options(
+    chosen: tuple[tuple[Way, ...], frozenset[Way]], user: str, key: Path | None, seconds: float
+) -> VisitOptions:
+    """Return what the options say, for every guest alike."""
+    entry = GuestEntry(user=user, ssh=SshOptions(str(key or "")), told=bool(user or key))
+    return VisitOptions(*chosen, seconds=seconds, entry=lambda _: entry)
 
 
 def visit(source: Source, target: str, found: Inventory, options: CollectOptions) -> Inventory:
