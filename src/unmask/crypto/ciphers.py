@@ -24,7 +24,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("ccm", r"ccm"),
     ("xts", r"xts"),
     ("ctr", r"ctr|(?<!es)siv|ocb|icm"),
-    ("cbc", r"cbc|cts|ecb|essiv|elephant|lrw|cfb|ofb"),
+    ("cbc", r"cbc|cts|ecb|essiv|elephant|lrw|cfb|ofb|aes-?(?:128|256)-sha"),
     ("sha", r"^(?:hmac-)?sha-?[0-9]"),
 )
 _UNSAID = re.compile(r"^(?:on|yes|default|aes(?:[-_]?(?:128|192|256))?)?$")
@@ -35,8 +35,9 @@ def family(written: str) -> str:
     """Return the family of a cipher; "" where the text leaves the mode open, or says nothing.
 
     Takes the names of dm-crypt ("aes-xts-plain64"), OpenZFS ("aes-256-gcm", "on"), TLS
-    ("ECDHE-RSA-AES128-GCM-SHA256"), OpenSSH ("aes256-gcm@openssh.com"), BitLocker ("XTS-AES 256")
-    and /proc/crypto ("rfc4106(gcm(aes))"). A name that none of it fits is "unrecognised".
+    ("ECDHE-RSA-AES128-GCM-SHA256"; AES with a hash and no mode, "AES128-SHA", is CBC there and in
+    IPsec), OpenSSH ("aes256-gcm@openssh.com"), BitLocker ("XTS-AES 256") and /proc/crypto
+    ("rfc4106(gcm(aes))"). A name that none of it fits is "unrecognised".
     """
     word = written.strip().lower()[:200]
     if word in FAMILIES:

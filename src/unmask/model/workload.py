@@ -72,6 +72,8 @@ class Workload:
     """The kernel's driver or implementation that was seen in use: "xts-aes-aesni"."""
     host_side: bool = False
     """The host encrypts: the guest's CPU model plays no part."""
+    ports: tuple[int, ...] = ()
+    """Where it listens, sorted; none where it does not or that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
