@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import re
 
-from unmask.errors import TargetError
+from unmask.errors import TargetError, UnreadError
 
+NO_SUPPORT = 3
 NO_CONNECT = 5
 OPERATION_DENIED = 29
+SYSTEM_ERROR = 38
+RPC = 39
 NO_DOMAIN = 42
-AUTH = frozenset({45, 79, 80, 88})
+OPERATION_INVALID = 55
+OPERATION_TIMEOUT = 68
+ARGUMENT_UNSUPPORTED = 74
+AGENT_UNRESPONSIVE = 86
+ACCESS_DENIED = 88
+AUTH = frozenset({45, 79, 80, ACCESS_DENIED})
 """AUTH_FAILED, AUTH_CANCELLED, AUTH_UNAVAILABLE, ACCESS_DENIED."""
 DBUS = 47
 """Error domain: polkit could not be asked."""
@@ -58,6 +66,56 @@ CAUSES = (
 )
 """Patterns in libvirt's texts, and what is wrong and what to do."""
 
+WRITE_ACCESS = "write access to libvirt (membership of the group libvirt, or root)"
+AGENT = "qemu-guest-agent installed and running in the guest"
+MAY_EXEC = (
+    "guest-exec and guest-exec-status allowed in the guest (block-rpcs in /etc/qemu/qemu-ga.conf; "
+    "on Red Hat's systems BLACKLIST_RPC, BLOCK_RPCS or FILTER_RPC_ARGS in /etc/sysconfig/qemu-ga)"
+)
+OTHER_POLICY = "SSH into the guest, or SELinux's leave for its type virt_qemu_ga_t"
+
+GUEST_CAUSES: tuple[tuple[int, str, str, str], ...] = (
+    (NO_SUPPORT, r"", "this hypervisor's driver of libvirt does not offer it", ""),
+    (OPERATION_DENIED, r"", "a read-only connection may not do this", WRITE_ACCESS),
+    (ACCESS_DENIED, r"", "libvirt does not allow this to this user", WRITE_ACCESS),
+    (NO_DOMAIN, r"", "it is not there any more", ""),
+    (OPERATION_INVALID, r"not running", "it does not run", ""),
+    (
+        ARGUMENT_UNSUPPORTED,
+        r"agent is not configured",
+        "it has no channel for a guest agent",
+        "a channel org.qemu.guest_agent.0 in its XML, and qemu-guest-agent in the guest",
+    ),
+    (AGENT_UNRESPONSIVE, r"not connected", "its guest agent does not run", AGENT),
+    (
+        AGENT_UNRESPONSIVE,
+        r"due to an error",
+        "libvirt has given its guest agent up after an answer that was too long",
+        "a stop and start of the guest",
+    ),
+    (AGENT_UNRESPONSIVE, r"", "its guest agent does not answer", AGENT),
+    (OPERATION_TIMEOUT, r"", "somebody else keeps its guest agent busy", "another try"),
+    (RPC, r"encode message", "its guest agent's answer is longer than libvirt takes", ""),
+    (SYSTEM_ERROR, r"No complete agent response", "its guest agent answers without end", ""),
+    (1, r"frozen", "its file systems are frozen for a backup", "another try"),
+    (1, r"has been disabled", "its guest agent may not run programs", MAY_EXEC),
+    (
+        1,
+        r"has not been found",
+        "its guest agent is too old to run programs",
+        "qemu-guest-agent 2.5 or later in the guest",
+    ),
+    (
+        1,
+        r"Failed to execute child process.*Permission denied",
+        "its guest agent is not let run a shell, as SELinux has it on Red Hat's systems",
+        OTHER_POLICY,
+    ),
+    (1, r"Failed to execute child process.*No such file", "the program is not in the guest", ""),
+)
+"""Code, pattern in the text, what is wrong with one guest, and what would be needed. The texts of
+the agent itself all come with code 1 (VIR_ERR_INTERNAL_ERROR)."""
+
 
 def refused(code: int, domain: int, text: str) -> bool:
     """Return whether access with the right to change things was denied, so that reading may do."""
@@ -81,3 +139,12 @@ def explain(uri: str, code: int, text: str) -> TargetError:
             groups = match.groups() or (match.group(),)
             return TargetError(f"{uri}: {meaning.format(*groups)}")
     return TargetError(f"{uri}: libvirt says: {line}")
+
+
+def unread(code: int, text: str) -> UnreadError:
+    """Return why a guest could not be asked something, and what would be needed."""
+    line = "".join(c if c.isprintable() else " " for c in first_line(text))
+    for wanted, pattern, reason, needs in GUEST_CAUSES:
+        if code == wanted and re.search(pattern, line):
+            return UnreadError(reason, needs)
+    return UnreadError(f"libvirt says: {line}")
