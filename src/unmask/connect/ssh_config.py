@@ -54,6 +54,8 @@ class HostSettings:
     alias: str
     """What the host is called in those files; "" for its name and port."""
     accept_new: bool
+    pinned: tuple[str, ...] = ()
+    """Keys of which the host must show one: "KIND BASE64" or "SHA256:..."; none: see above."""
 
 
 def text(options: SshOptions) -> str:
@@ -133,6 +135,7 @@ def settings(
         alias=str(found.get("hostkeyalias", "")),
         # A changed key is refused whatever the configuration says.
         accept_new=options.accept_new_host_key or strict in ("accept-new", "no", "off"),
+        pinned=options.host_keys,
     )
 
 

@@ -23,6 +23,25 @@ KEY_FILES = {
 """How sshd's own key files are called."""
 
 
+class SshError(TargetError):
+    """A server that lets nobody in, or not to where they want to go."""
+
+    def __init__(self, where: str, reason: str, needs: str = "", remedy: str = "") -> None:
+        super().__init__(f"{where}: {reason}" + (f"; {remedy or needs}" if remedy or needs else ""))
+        self.reason = reason
+        """Without the server."""
+        self.needs = needs
+        """What would open it, for whoever has options of their own."""
+
+
+class HostKeyError(SshError):
+    """The server's key is not the one that is known, or none is known of it."""
+
+
+class RefusedError(SshError):
+    """The server does not accept the login."""
+
+
 def unreachable(where: str, error: OSError, seconds: float) -> TargetError:
     """Return why no connection was made at all."""
     if isinstance(error, socket.gaierror):
@@ -56,20 +75,33 @@ def host_key(
     """Return why the key of a host is not accepted; `file` and `name` are where it is looked up."""
     shown = f"{key.kind} {key.fingerprint}"
     if verdict is Verdict.REVOKED:
-        return TargetError(f"{where}: its host key {shown} is revoked ({lines[0].place})")
+        return HostKeyError(where, f"its host key {shown} is revoked ({lines[0].place})")
     if verdict is Verdict.CHANGED:
         line = lines[0]
         held, _, _ = line.place.rpartition(":")
-        return TargetError(
-            f"{where}: THE HOST KEY HAS CHANGED: it shows {shown}, and {line.place} has "
+        return HostKeyError(
+            where,
+            f"THE HOST KEY HAS CHANGED: it shows {shown}, and {line.place} has "
             f"{line.key.kind} {line.key.fingerprint}; somebody may be in between. If you know that "
-            f"it was renewed, remove the old one: ssh-keygen -f {held} -R '{name}'"
+            f"it was renewed, remove the old one: ssh-keygen -f {held} -R '{name}'",
         )
     own = f"/etc/ssh/ssh_host_{KEY_FILES.get(key.kind, '*')}_key.pub"
-    return TargetError(
-        f"{where}: its host key is not known: {shown}; compare that with what `ssh-keygen -lf "
-        f"{own}` prints on the host itself, then accept it with --accept-new-host-key"
-        + (f", which stores it in {file}" if file else "")
+    return HostKeyError(
+        where,
+        f"its host key is not known: {shown}",
+        "its host key in known_hosts, or --accept-new-host-key",
+        f"compare that with what `ssh-keygen -lf {own}` prints on the host itself, then accept it "
+        "with --accept-new-host-key" + (f", which stores it in {file}" if file else ""),
+    )
+
+
+def other_key(where: str, key: HostKey) -> TargetError:
+    """Return that a host shows another key than the configuration names."""
+    return HostKeyError(
+        where,
+        f"its host key {key.kind} {key.fingerprint} is not the one that the configuration names; "
+        "somebody may be in between",
+        "the new key as host_key, if you know that it was renewed",
     )
 
 
@@ -80,9 +112,11 @@ def refused(
     what = ", ".join(tried) if tried else "nothing (there was no key and no password to try)"
     offers = f"; the server takes {', '.join(allowed)}" if allowed else ""
     said = "".join(f"; {note}" for note in notes)
-    return TargetError(
-        f"{where}: access is refused to {user}; tried {what}{offers}{said}; name a key with --key "
-        f"FILE, add it to the agent (ssh-add), or set {PASSWORD_VARIABLE}"
+    return RefusedError(
+        where,
+        f"access is refused to {user}; tried {what}{offers}{said}",
+        "a login that it takes",
+        f"name a key with --key FILE, add it to the agent (ssh-add), or set {PASSWORD_VARIABLE}",
     )
 
 

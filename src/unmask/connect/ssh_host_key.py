@@ -36,8 +36,9 @@ class HostKeys:
 
     def kinds(self) -> tuple[str, ...]:
         """Return the kinds of the keys that are known, which the server is asked to show."""
+        named = tuple(item.split()[0] for item in self.settings.pinned if " " in item)
         known = (*self._own(), *self.trusted)
-        return tuple(e.key.kind for e in known if any(map(e.about, self.everywhere)))
+        return (*named, *(e.key.kind for e in known if any(map(e.about, self.everywhere))))
 
     def check(self, key: HostKey) -> None:
         """Accept the key that the server shows, storing it where it is new and may be.
@@ -47,6 +48,10 @@ class HostKeys:
         """
         verdict, lines = self.judge(key)
         file = next(iter(self.settings.known_hosts), "")
+        if self.settings.pinned and verdict is not Verdict.REVOKED:
+            if not any(_means(item, key) for item in self.settings.pinned):
+                raise errors.other_key(self.where, key)
+            return
         if verdict is Verdict.KNOWN:
             return
         if verdict is not Verdict.UNKNOWN or not self.settings.accept_new:
@@ -57,3 +62,9 @@ class HostKeys:
         except OSError as error:
             said = f"{self.where}: its host key cannot be stored in {file}: {error.strerror}"
             raise TargetError(said) from error
+
+
+def _means(item: str, key: HostKey) -> bool:
+    """Return whether a key or fingerprint of the configuration is that of `key`."""
+    words = item.split()
+    return words[:2] == [key.kind, key.text] or words == [key.fingerprint]

@@ -32,6 +32,8 @@ class ExecResult:
     stderr: bytes
     truncated: bool = False
     """It wrote more than the limit and was cut off."""
+    unfinished: bool = False
+    """It did not end in time, or the connection was lost; the rest is what came until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,11 @@ class Session:
         self._transport = transport
         self._under = tuple(under)
 
+    @property
+    def software(self) -> str:
+        """Return how the server names itself: "SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3"."""
+        return str(self._transport.remote_version)
+
     def __enter__(self) -> Session:
         return self
 
@@ -92,6 +99,8 @@ class Session:
         stdin: bytes = b"",
         timeout: float = 60.0,
         limit: Limit = Limit(),
+        *,
+        partial_too: bool = False,
     ) -> ExecResult:
         """Run a command and return what it wrote.
 
@@ -100,6 +109,7 @@ class Session:
             stdin: Given to the command, which then sees the end of its input.
             timeout: Seconds that it may take, after which it is left alone.
             limit: Bytes that it may write.
+            partial_too: Return what it has written where it did not end.
 
         Raises:
             TargetError: It did not end in time, or the connection was lost.
@@ -107,11 +117,15 @@ class Session:
         text = command if isinstance(command, str) else shlex.join(command)
         late = TargetError(f"{self.where}: a command did not end within {round(timeout, 1):g} s")
         opened: list[Any] = []
+        heard = (bytearray(), bytearray())
         try:
-            return threads.within(timeout, lambda: self._run(text, stdin, limit, opened), late)
-        except UnmaskError:
-            raise
+            job = partial(self._run, text, stdin, limit, opened, heard)
+            return threads.within(timeout, job, late)
         except Exception as error:
+            if partial_too and any(heard):
+                return ExecResult(-1, bytes(heard[0]), bytes(heard[1]), unfinished=True)
+            if isinstance(error, UnmaskError):
+                raise
             raise self._lost(error) from error
         finally:
             for channel in opened:
@@ -119,16 +133,23 @@ class Session:
                 with contextlib.suppress(Exception):
                     threads.within(GRACE, channel.close, late)
 
-    def _run(self, text: str, stdin: bytes, limit: Limit, opened: list[Any]) -> ExecResult:
+    def _run(
+        self,
+        text: str,
+        stdin: bytes,
+        limit: Limit,
+        opened: list[Any],
+        heard: tuple[bytearray, bytearray],
+    ) -> ExecResult:
         channel = self._transport.open_session()
         opened.append(channel)
         channel.exec_command(text)
         stop = channel.close
-        (stdout, cut), (stderr, cut_too), _ = threads.spread(
+        cut, cut_too, _ = threads.spread(
             lambda job: job(),
             (
-                partial(_read, channel.recv, limit.stdout, stop),
-                partial(_read, channel.recv_stderr, limit.stderr, stop),
+                partial(_read, channel.recv, limit.stdout, stop, heard[0]),
+                partial(_read, channel.recv_stderr, limit.stderr, stop, heard[1]),
                 partial(_feed, channel, stdin),
             ),
             workers=3,
@@ -137,7 +158,7 @@ class Session:
         status = -1 if truncated else int(channel.recv_exit_status())
         if status == -1 and not truncated and not self._transport.is_active():
             raise self._lost(self._transport.get_exception())
-        return ExecResult(status, stdout, stderr, truncated)
+        return ExecResult(status, bytes(heard[0]), bytes(heard[1]), truncated)
 
     def _lost(self, error: BaseException | None) -> TargetError:
         if isinstance(error, self._client.ChannelException):
@@ -168,22 +189,22 @@ class Session:
 
 
 def _read(
-    receive: Callable[[int], bytes], most: int, stop: Callable[[], None]
-) -> tuple[bytes, bool]:
-    """Return what comes up to the limit, and whether there was more, which ends the channel."""
-    blocks = bytearray()
+    receive: Callable[[int], bytes], most: int, stop: Callable[[], None], heard: bytearray
+) -> bool:
+    """Take what comes up to the limit; return whether there was more, which ends the channel."""
     while block := receive(BLOCK):
-        blocks += block
-        if len(blocks) > most:
+        heard += block[: most - len(heard) + 1]
+        if len(heard) > most:
             stop()
-            return bytes(blocks[:most]), True
-    return bytes(blocks), False
+            del heard[most:]
+            return True
+    return False
 
 
-def _feed(channel: Any, stdin: bytes) -> tuple[bytes, bool]:
+def _feed(channel: Any, stdin: bytes) -> bool:
     try:
         channel.sendall(stdin)
         channel.shutdown_write()
     except OSError:
         pass  # the command has ended without reading all of it
-    return b"", False
+    return False

@@ -28,6 +28,10 @@ class GuestEntry:
     told: bool = False
     """Whether anybody said how to log in: without that, SSH is tried only where it is asked for
     by name, because a failed login can lock an address out."""
+    sudo: bool = False
+    """Whether the probes run as root by `sudo -n` where the user is another one."""
+    fault: str = ""
+    """Why SSH cannot be tried although it was told how: a password's file is not there."""
 
 
 def anyhow(_guest: Guest) -> GuestEntry:

@@ -25,3 +25,6 @@ class SshOptions:
     password: Secret | None = None
     nodes: tuple[str, ...] = ()
     """Other entries to the same cluster, [user@]host[:port], for when the target is down."""
+    host_keys: tuple[str, ...] = ()
+    """Keys of which the server must show one: "ssh-ed25519 AAAA...", or "SHA256:..."; none: the
+    known hosts decide."""

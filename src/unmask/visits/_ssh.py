@@ -1,12 +1,64 @@
-# ruff: noqa: ARG001
-"""Placeholder until the SSH module lands."""
+"""Look into a guest by SSH: log in, run one program that changes nothing, and leave."""
 
+from __future__ import annotations
+
+import time
+
+from unmask.connect import ssh
+from unmask.connect.ssh_address import PORT, Address
+from unmask.connect.ssh_errors import HostKeyError, RefusedError, SshError
 from unmask.connect.ssh_login import Secrets
+from unmask.errors import UnmaskError
 from unmask.model.entry import GuestEntry
 from unmask.model.inside import Inside
+from unmask.sources import _guest_shell
 from unmask.visits._channel import NoWayError
+
+LOGIN_SECONDS = 20.0
+"""For connecting and logging in: a filtered port must not cost a guest its other ways."""
+LOGIN = "a login that it takes: --guest-user and --guest-key, or [guests] in the configuration"
+HOST_KEY = "its host key: --accept-new-host-key, or host_key in [guests] of the configuration"
 
 
 def look(address: str, entry: GuestEntry, secrets: Secrets, seconds: float) -> tuple[Inside, str]:
-    """Refuse."""
-    raise NoWayError("not built yet")
+    """Return what is inside of a guest, and as whom that was read.
+
+    Args:
+        address: A host name or an IP address; an IPv6 address without brackets.
+        entry: Port, user, key and the like; without a user ~/.ssh/config and the own name count.
+        secrets: The guest's own password, if any; nobody is asked.
+        seconds: What it may take with all that belongs to it.
+
+    Raises:
+        NoWayError: It cannot be reached, its host key is not known, it lets nobody in, or it does
+            not run the program; with what would help.
+    """
+    if entry.fault:
+        raise NoWayError(entry.fault)
+    end = time.monotonic() + seconds
+    where = ""
+    try:
+        door = Address(address, entry.user, entry.port or 0)
+        where = str(door)
+        patience = min(seconds / 2, LOGIN_SECONDS)
+        with ssh.connect(door, entry.ssh, secrets, patience) as session:
+            left = max(end - time.monotonic(), 0.1)
+            inside = _guest_shell.read(session, left, sudo=entry.sudo)
+            return inside, _by(session.login.user, door, inside, sudo=entry.sudo)
+    except HostKeyError as error:
+        # A key that has changed is no matter of an option.
+        raise NoWayError(error.reason, HOST_KEY if error.needs else "") from error
+    except RefusedError as error:
+        raise NoWayError(error.reason, LOGIN) from error
+    except SshError as error:
+        raise NoWayError(error.reason, error.needs) from error
+    except UnmaskError as error:
+        raise NoWayError(str(error).removeprefix(f"{where}: ")) from error
+
+
+def _by(user: str, door: Address, inside: Inside, *, sudo: bool) -> str:
+    """Return as whom it was read: "root@10.0.0.7:22"."""
+    said = str(Address(door.host, user, door.port or PORT))
+    if not sudo or user == "root":
+        return said
+    return f"{said} with sudo" if inside.root else f"{said}, whom sudo does not make root"
