@@ -48,6 +48,27 @@ def smallest(
     return ""
 
 
+def examples(platform: Platform, level: int, wanted: frozenset[str]) -> tuple[str, ...]:
+    """Return the smallest names with `wanted` where no host is known: of any vendor, or of each."""
+    needed = wanted | levels.lacking(level, ())
+    own = [
+        (len(flags), spec.label)
+        for spec, flags in (_own_models() if platform is Platform.PROXMOX else ())
+        if needed <= flags
+    ]
+    if own:
+        return (min(own)[1],)
+    found = []
+    for vendor in ("GenuineIntel", "AuthenticAMD"):
+        fitting = [
+            (len(flags), spec.label)
+            for spec, flags in _qemu_models({vendor}, platform)
+            if needed <= flags
+        ]
+        found += [min(fitting)[1]] if fitting else []
+    return tuple(found)
+
+
 def _own_models() -> Iterator[tuple[CpuSpec, frozenset[str]]]:
     """Yield Proxmox VE's own models with the flags that they show under KVM."""
     for name in catalogue.proxmox_names():

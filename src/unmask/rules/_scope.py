@@ -7,13 +7,23 @@ from dataclasses import replace
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, FeatureView, HostCpu, Mode, RemarkKind, State
-from unmask.model.inventory import GuestKind, GuestState
+from unmask.model.inventory import GuestKind, GuestState, Platform
 from unmask.model.reading import Known
 
 
 def has_cpu(case: GuestCase) -> bool:
-    """Return whether the guest has a CPU of its own: a container shares its host's."""
+    """Return whether the guest has a CPU that a configuration which was read decides.
+
+    A container shares its host's, and of a rented machine nobody sees the configuration.
+    """
+    if case.guest.platform is Platform.UNSEEN:
+        return False
     return case.guest.kind is GuestKind.VM and case.guest.current.mode is not Mode.NONE
+
+
+def seen(case: GuestCase) -> FeatureView:
+    """Return what the guest sees: as it says itself, else as it is configured."""
+    return case.observed or case.view
 
 
 def on_x86(case: GuestCase) -> bool:

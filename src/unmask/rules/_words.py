@@ -9,7 +9,16 @@ from unmask.model.cpu import Origin
 from unmask.model.finding import Severity
 from unmask.rules import _scope
 
-NAMES = {"aes": "AES-NI", "pclmulqdq": "PCLMULQDQ"}
+NAMES = {
+    "aes": "AES-NI",
+    "avx": "AVX",
+    "avx2": "AVX2",
+    "pclmulqdq": "PCLMULQDQ",
+    "sse4_1": "SSE4.1",
+    "ssse3": "SSSE3",
+}
+ARM = ("aarch64", "arm", "armv7l", "armv8l")
+"""Architectures whose flags `aes` and `pmull` are not x86's."""
 SHOWN_AT_MOST = 12
 ORIGINS = {
     Origin.CONFIG: "from the configuration",
@@ -20,8 +29,10 @@ ORIGINS = {
 }
 
 
-def name(flag: str) -> str:
+def name(flag: str, arch: str = "x86_64") -> str:
     """Return how people call a flag."""
+    if arch in ARM:
+        return flag.upper()
     return NAMES.get(flag, flag)
 
 
@@ -33,9 +44,9 @@ def listed(words: Iterable[str], joint: str = "and") -> str:
     return f"{', '.join(items[:-1])} {joint} {items[-1]}"
 
 
-def flags(given: Collection[str]) -> str:
+def flags(given: Collection[str], arch: str = "x86_64") -> str:
     """Return flags, sorted, as a list for a sentence; a long list is cut with a count."""
-    items = [name(flag) for flag in sorted(given)]
+    items = [name(flag, arch) for flag in sorted(given)]
     rest = len(items) - SHOWN_AT_MOST
     if rest > 1:
         return f"{', '.join(items[:SHOWN_AT_MOST])} and {rest} more"

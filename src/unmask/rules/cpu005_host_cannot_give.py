@@ -52,7 +52,7 @@ from unmask.model.case import GuestCase
 from unmask.model.cpu import Mode, RemarkKind, State
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
 from unmask.model.reading import Known
-from unmask.rules import _commands, _crypto, _models, _next_start, _peers, _scope, _words
+from unmask.rules import _advice, _commands, _models, _next_start, _peers, _scope, _words
 
 EVERYWHERE = frozenset({"lahf_lm", "sep", "syscall", "nx", "hypervisor", "vme"})
 """Beside qemu64's flags, every 64-bit CPU that has virtualisation has these."""
@@ -130,9 +130,9 @@ def _lost(case: GuestCase, lost: frozenset[str]) -> Problem:
 
 
 def _smallest(case: GuestCase, *, own_host: bool) -> str:
-    shown = frozenset(flag for flag in _crypto.BOTH if case.view.shows(flag))
-    everywhere = _crypto.smallest(case, shown)
-    return everywhere or (_crypto.smallest(case, shown, own_host=True) if own_host else "")
+    shown = frozenset(flag for flag in _advice.BOTH if case.view.shows(flag))
+    everywhere = _advice.smallest(case, shown)
+    return everywhere or (_advice.smallest(case, shown, own_host=True) if own_host else "")
 
 
 def _remedy(case: GuestCase, lost: frozenset[str], model: str) -> str:

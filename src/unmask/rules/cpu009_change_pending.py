@@ -43,7 +43,7 @@ from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
 from unmask.model.cpu import FeatureView, State
 from unmask.model.finding import About, Problem, Rule, Severity
-from unmask.rules import _commands, _crypto, _words
+from unmask.rules import _advice, _commands, _words
 
 NOT_A_REBOOT = "A reboot from inside the guest keeps the old CPU."
 NO_START = "With this change it does not start on its host."
@@ -60,7 +60,7 @@ def check(case: GuestCase) -> Iterator[Problem]:
     gained, perhaps_gained = _new(case.view, later)
     lost, perhaps_lost = _new(later, case.view)
     unknown = State.UNKNOWN in (case.view.rest, later.rest)
-    touched = _crypto.BOTH.intersection(gained + lost + perhaps_gained + perhaps_lost)
+    touched = _advice.BOTH.intersection(gained + lost + perhaps_gained + perhaps_lost)
     yield Problem(
         severity=Severity.LOW if touched else Severity.INFO,
         message=_words.about(
@@ -104,7 +104,7 @@ def _sure(gained: tuple[str, ...], lost: tuple[str, ...]) -> Iterator[str]:
 
 def _open(flags: tuple[str, ...], verb: str) -> Iterator[str]:
     """Yield what depends on the host; the flags of encryption stand for the rest."""
-    decisive = _crypto.BOTH.intersection(flags)
+    decisive = _advice.BOTH.intersection(flags)
     if flags:
         named = f"{_words.flags(decisive)} and others" if decisive else "some flags"
         yield f"Whether it will {verb} {named} depends on its host, whose flags are not known."

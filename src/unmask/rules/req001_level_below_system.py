@@ -47,7 +47,7 @@ from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, State
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
 from unmask.model.inventory import Platform
-from unmask.rules import _commands, _crypto, _scope, _words
+from unmask.rules import _advice, _commands, _scope, _words
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
@@ -102,7 +102,7 @@ def _model(case: GuestCase, need: Need) -> str:
     if host and not need.flags <= host.flags:
         return ""
     if case.guest.platform is Platform.LIBVIRT:
-        return _crypto.smallest(case, need.flags | _crypto.BOTH) if host else ""
+        return _advice.smallest(case, need.flags | _advice.BOTH) if host else ""
     if need.level == 3:
         return "x86-64-v3"
     return "x86-64-v2" if host and "aes" not in host.flags else "x86-64-v2-AES"

@@ -1,0 +1,88 @@
+"""Guests to which no change of a CPU model helps, and what does instead."""
+
+from __future__ import annotations
+
+from unmask.model.case import GuestCase
+from unmask.model.cpu import Accelerator
+from unmask.model.inventory import GuestKind, Platform
+from unmask.model.reading import Known
+from unmask.rules import _scope, _words
+
+KVM_FIRST = (
+    "Let KVM run the guest (CPU004 says how): under emulation every instruction is translated, and "
+    "no flag makes encryption fast."
+)
+
+
+def explained(case: GuestCase, wanted: frozenset[str]) -> str:
+    """Return what to do where the CPU model is not the place for it; "" where it is."""
+    if case.guest.platform is Platform.UNSEEN:
+        return _unseen(case, wanted)
+    if case.guest.kind is GuestKind.CONTAINER or not _scope.has_cpu(case):
+        return (
+            "A container runs on its host's CPU: only another host, or a virtual machine, changes "
+            "what it sees."
+        )
+    later = _scope.restart_brings(case)
+    if case.view.accelerator is Accelerator.TCG and not (
+        later and later.accelerator is Accelerator.KVM
+    ):
+        return KVM_FIRST
+    if not case.view.x86:
+        return _foreign(case, wanted)
+    return _hidden_inside(case, wanted)
+
+
+def physical(case: GuestCase) -> bool:
+    """Return whether what was seen is surely no virtual machine."""
+    inside = case.guest.visit.inside
+    if not isinstance(inside, Known) or not isinstance(inside.value.virtualisation, Known):
+        return False
+    seen = inside.value.virtualisation.value
+    virtual = seen.hypervisor_flag or seen.detected not in ("", "none")
+    flagged = case.observed is not None and case.observed.shows("hypervisor")
+    return not virtual and not flagged and bool(seen.detected or seen.vendor)
+
+
+def _unseen(case: GuestCase, wanted: frozenset[str]) -> str:
+    names = _words.flags(_lacking(case, wanted), arch=_scope.seen(case).arch)
+    if physical(case):
+        return (
+            f"No hypervisor is seen that could hide {names}: look for a setting in the firmware; "
+            "otherwise this CPU has none."
+        )
+    return (
+        f"Only the provider can change that: ask for a CPU type that shows {names} (host, or a "
+        "named model that has it), or for another product or machine."
+    )
+
+
+def _foreign(case: GuestCase, wanted: frozenset[str]) -> str:
+    names = _words.flags(_lacking(case, wanted), arch=case.view.arch)
+    if case.view.arch not in _words.ARM:
+        return "No x86 CPU model applies to this architecture; its host decides what is there."
+    own = (
+        "<cpu mode='host-passthrough'/>"
+        if case.guest.platform is Platform.LIBVIRT
+        else "the CPU type host"
+    )
+    return (
+        f"Under KVM an ARM guest gets {names} only with {own}, on a host whose CPU has them; small "
+        "boards often have none."
+    )
+
+
+def _hidden_inside(case: GuestCase, wanted: frozenset[str]) -> str:
+    """Return what to do where the configured CPU shows what the guest does not see."""
+    lacking = _lacking(case, wanted)
+    if case.observed is None or not lacking or not case.view.shows(*lacking):
+        return ""
+    return (
+        f"{case.view.label} shows {_words.flags(lacking)} already, and the guest does not see "
+        f"{'it' if len(lacking) == 1 else 'them'}: CPU012 says what may be the cause."
+    )
+
+
+def _lacking(case: GuestCase, wanted: frozenset[str]) -> frozenset[str]:
+    seen = _scope.seen(case)
+    return frozenset(flag for flag in wanted if not seen.shows(flag)) or wanted
