@@ -52,6 +52,8 @@ class _Names:
     made: frozenset[str]
     """What `turns_on` leads to."""
     listed: frozenset[str]
+    unprinted: frozenset[str]
+    """Words that are no flag of Linux's list."""
     properties: frozenset[str]
 
 
@@ -98,6 +100,18 @@ def listed(flag: str) -> bool:
     absence says nothing.
     """
     return flag in _names().listed
+
+
+@cache
+def unlisted(kernel: str = "Linux") -> frozenset[str]:
+    """Return the flags of x86 (our spelling) that a kernel never lists, however it names itself.
+
+    FreeBSD prints words of its own at boot (sys/x86/x86/identcpu.c); what is neither Linux nor
+    FreeBSD is taken for one of its relatives.
+    """
+    names = _names()
+    everything = names.listed | names.unprinted
+    return names.unprinted if kernel == "Linux" else everything - frozenset(names.folded.values())
 
 
 def qemu_knows(name: str) -> bool:
@@ -157,5 +171,6 @@ def _names() -> _Names:
         turns_on=turns_on,
         made=frozenset[str]().union(*turns_on.values()),
         listed=frozenset(words),
+        unprinted=frozenset((*own, *data["elsewhere"])),
         properties=frozenset(name.replace("_", "-") for name in properties),
     )

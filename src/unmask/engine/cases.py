@@ -7,14 +7,18 @@ resolved once for each combination and shared, as are the tuples of peers.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from unmask.cpu.resolve import resolve
+from unmask.engine import workloads
+from unmask.engine.observer import Observer, Sight
 from unmask.model.case import ClusterCase, GuestCase, HostCase
 from unmask.model.cpu import Accelerator, CpuSpec, FeatureView, HostCpu, HypervisorCpu
-from unmask.model.inventory import Cluster, Guest, Host, Inventory
+from unmask.model.inventory import Cluster, Guest, Host, Inventory, Platform
 from unmask.model.reading import Known, Missing, Reading
+from unmask.model.workload import Finder
 
 Place: TypeAlias = tuple[Reading[HostCpu], tuple[HypervisorCpu, ...], str]
 """What a view depends on beside the guest: the host's CPU, the hypervisor's offers, and QEMU."""
@@ -32,8 +36,8 @@ class Surroundings:
     """The same for hosts whose place is equal; stands for the place where views are looked up."""
 
 
-def guest_cases(inventory: Inventory) -> tuple[GuestCase, ...]:
-    """Return one case a guest, in the inventory's order."""
+def guest_cases(inventory: Inventory, finders: Sequence[Finder] = ()) -> tuple[GuestCase, ...]:
+    """Return one case a guest, in the inventory's order, with the workloads that `finders` see."""
     around = _surroundings(inventory)
     views: dict[tuple[CpuSpec, str, Accelerator, int], FeatureView] = {}
 
@@ -46,13 +50,28 @@ def guest_cases(inventory: Inventory) -> tuple[GuestCase, ...]:
             found = views[key] = resolve(spec, guest.arch, accelerator, *where.place)
         return found
 
+    observer = Observer()
     cases = []
     for guest in inventory.guests:
         where = around.get(guest.host) or _elsewhere(guest.host, around)
         now = view(guest.current, guest, guest.accelerator, where)
         then = guest.pending_accelerator or guest.accelerator
         later = view(guest.pending, guest, then, where) if guest.pending else None
-        cases.append(GuestCase(guest, where.host, now, later, where.cluster, where.peers))
+        seen = observer.sight(guest, now)
+        found = workloads.load(guest, finders, seen or Sight(now, now))
+        cases.append(
+            GuestCase(
+                guest=guest,
+                host=where.host,
+                view=seen.programs if seen and guest.platform is Platform.UNSEEN else now,
+                pending=later,
+                cluster=where.cluster,
+                peers=where.peers,
+                observed=seen.programs if seen else None,
+                workloads=found.workloads,
+                unread=found.unread,
+            )
+        )
     return tuple(cases)
 
 

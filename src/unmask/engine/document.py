@@ -12,6 +12,7 @@ from unmask.engine.run import judge
 from unmask.model.finding import Outcome, Rule, Severity
 from unmask.model.inventory import Inventory
 from unmask.model.report import Document, Run
+from unmask.model.workload import Finder
 
 
 def build(
@@ -21,6 +22,7 @@ def build(
     version: str,
     started: str,
     acceptances: Sequence[Acceptance] = (),
+    finders: Sequence[Finder] = (),
 ) -> Document:
     """Return the judged document of one run.
 
@@ -31,8 +33,9 @@ def build(
         version: Of unmask.
         started: When the run began, ISO 8601 in UTC; accepted findings expire by this day.
         acceptances: The operator's accepted findings.
+        finders: What looks for encrypted workloads in the guests.
     """
-    cases = guest_cases(inventory)
+    cases = guest_cases(inventory, finders)
     outcome = judge(inventory, rules, cases)
     if acceptances:
         outcome = accepted.apply(outcome, acceptances, date.fromisoformat(started[:10]))

@@ -1,0 +1,78 @@
+"""Which encrypted workloads a guest has, and how its CPU serves each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unmask.crypto import drivers
+from unmask.crypto.consumers import consumers
+from unmask.crypto.outlook import judge
+from unmask.engine import declared
+from unmask.engine.observer import Sight
+from unmask.errors import UnreadError
+from unmask.model.inventory import Guest
+from unmask.model.outlook import Outlook
+from unmask.model.visit import UNVISITED
+from unmask.model.workload import Finder, JudgedWorkload, Unread, Workload
+
+LIMIT = 100
+"""Workloads of one kind that are judged in one guest, whatever it claims to have."""
+
+OF_THE_KERNEL = ("Linux", "OpenZFS")
+"""Consumers of these versions (`version_of`) go by the kernel's own list of flags."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What encrypts in one guest, and what could not be looked for."""
+
+    workloads: tuple[JudgedWorkload, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+
+NOTHING = Load()
+
+
+def load(guest: Guest, finders: Sequence[Finder], sight: Sight) -> Load:
+    """Return the guest's workloads by kind and name, each judged by what it sees of the CPU."""
+    if guest.visit is UNVISITED and not guest.declared:
+        return NOTHING
+    found: list[Workload] = []
+    unread: list[Unread] = []
+    for finder in finders:
+        _find(finder, guest, found, unread)
+    if guest.declared:
+        found, unread = declared.applied(guest, found, unread)
+    found.sort(key=_order)
+    judged = tuple(JudgedWorkload(item, _outlook(item, sight)) for item in found)
+    return Load(judged, tuple(sorted(unread, key=lambda item: (item.kind.value, item.reason))))
+
+
+def _order(workload: Workload) -> tuple[str, str, str, str]:
+    return (workload.kind.value, workload.name, workload.cipher, workload.detail)
+
+
+def _find(finder: Finder, guest: Guest, found: list[Workload], unread: list[Unread]) -> None:
+    """Add what one finder yields until it has no more, cannot go on, or has too much."""
+    try:
+        for count, workload in enumerate(finder.find(guest)):
+            if count == LIMIT:
+                said = f"it shows more than {LIMIT} of this kind, and only so many are judged"
+                unread.append(Unread(finder.kind, said))
+                return
+            found.append(workload)
+    except UnreadError as error:
+        unread.append(Unread(finder.kind, error.reason, error.needs))
+    except Exception as error:
+        error.add_note(f"raised by the finder of {finder.kind} in {guest.subject}: a bug in unmask")
+        raise
+
+
+def _outlook(workload: Workload, sight: Sight) -> Outlook | None:
+    consumer = consumers().get(workload.consumer)
+    if consumer is None or workload.host_side:
+        return None
+    view = sight.kernel if consumer.version_of in OF_THE_KERNEL else sight.programs
+    outlook = judge(consumer, view, version=workload.version, cipher=workload.cipher)
+    return drivers.confirmed(outlook, workload.driver) if workload.driver else outlook
