@@ -9,14 +9,7 @@ from unmask.model.cpu import Origin
 from unmask.model.finding import Severity
 from unmask.rules import _scope
 
-NAMES = {
-    "aes": "AES-NI",
-    "avx": "AVX",
-    "avx2": "AVX2",
-    "pclmulqdq": "PCLMULQDQ",
-    "sse4_1": "SSE4.1",
-    "ssse3": "SSSE3",
-}
+NAMES = {"aes": "AES-NI", "pclmulqdq": "PCLMULQDQ"}
 ARM = ("aarch64", "arm", "armv7l", "armv8l")
 """Architectures whose flags `aes` and `pmull` are not x86's."""
 SHOWN_AT_MOST = 12
