@@ -8,13 +8,19 @@ from unmask.model.reading import Missing, Reading
 
 UNREAD = Missing("its first sectors were not read")
 
+ENCRYPTED = ("luks1", "luks2", "bitlocker", "geli")
+"""Formats of volumes whose header says that they are encrypted."""
+UNENCRYPTED = ("none", "NULL", "cipher_null")
+"""What such a header names as cipher where they are not: BitLocker, GELI, LUKS."""
+
 
 @dataclass(frozen=True, slots=True)
 class DiskPart:
     """What a partition, or a whole disk without a partition table, holds."""
 
     kind: str
-    """"luks1", "luks2", "bitlocker", "zfs", "lvm", "ext4", "swap" ...; "" where nothing known."""
+    """"luks1", "luks2", "bitlocker", "geli", "zfs", "lvm", "ext4", "swap" ...; "" where nothing
+    known is seen: no data, or what has no header (plain dm-crypt, VeraCrypt)."""
     number: int | None = None
     """Of the partition, from 1; None for the whole disk."""
     offset: int = 0
@@ -22,15 +28,18 @@ class DiskPart:
     size: int | None = None
     """Bytes."""
     cipher: str = ""
-    """"aes-xts-plain64"; BitLocker's method as `unmask.model.inside_storage` writes it."""
+    """"aes-xts-plain64"; BitLocker's method and GELI's algorithm as `unmask.model.inside_storage`
+    writes them ("XTS-AES-128", "AES-XTS")."""
     key_bits: int | None = None
     label: str = ""
     """The name of a ZFS pool, a LUKS label, the partition's name."""
+    unread: str = ""
+    """Why it was not looked at, although the partition table was read; its kind is "" then."""
 
     @property
     def encrypted(self) -> bool:
         """Return whether it surely holds ciphertext; a ZFS label does not tell."""
-        return self.kind in ("luks1", "luks2", "bitlocker")
+        return self.kind in ENCRYPTED and not self.cipher.startswith(UNENCRYPTED)
 
 
 @dataclass(frozen=True, slots=True)
