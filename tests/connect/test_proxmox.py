@@ -11,8 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 from support.lab_target import api, login
-from unmask.connect.proxmox import TRIES, TRIPS
+from unmask.connect.proxmox import TRIES
 from unmask.connect.proxmox_answer import ApiError
+from unmask.connect.proxmox_breaker import TRIPS
 from unmask.lab.lab import Lab
 
 

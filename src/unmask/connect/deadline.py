@@ -48,12 +48,13 @@ class Clock:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Allow the current thread so many seconds for what is inside."""
-        self._own.end = self._now() + seconds
+        """Allow the current thread so many seconds for what is inside, and no more than before."""
+        before = getattr(self._own, "end", self._end)
+        self._own.end = min(before, self._now() + seconds)
         try:
             yield
         finally:
-            del self._own.end
+            self._own.end = before
 
     def sleep(self, seconds: float) -> None:
         """Wait, but not beyond the end."""

@@ -1,4 +1,6 @@
-"""The only module that speaks to Proxmox VE's API, by way of proxmoxer. It only reads.
+"""The only module that speaks to Proxmox VE's API, by way of proxmoxer.
+
+It reads; the one thing that it starts is a program in a guest (`proxmox_agent`).
 
 proxmoxer gets a session of ours, so that certificates can be pinned, every request ends in time,
 and what a proxy answers instead of Proxmox VE is not taken for data. One `Api` serves many threads:
@@ -7,23 +9,13 @@ its pool keeps one connection open for each of them.
 
 from __future__ import annotations
 
-import re
-import ssl
-import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from proxmoxer.core import ProxmoxResource, ResourceException
-from urllib3.exceptions import (
-    HTTPError,
-    NewConnectionError,
-    ProxyError,
-    ReadTimeoutError,
-    SSLError,
-)
-from urllib3.exceptions import TimeoutError as PoolTimeoutError
+from urllib3.exceptions import HTTPError, ProxyError, ReadTimeoutError
 
 from unmask.connect import proxy, tls
 from unmask.connect.deadline import Clock, LateError
@@ -36,8 +28,9 @@ from unmask.connect.proxmox_answer import (
     reason_phrase,
     refusal,
 )
+from unmask.connect.proxmox_breaker import Breaker
+from unmask.connect.proxmox_broken import broken
 from unmask.connect.proxmox_login import Credentials, refused
-from unmask.errors import TargetError
 from unmask.model.access import Login, Trust
 
 TRIES = 3
@@ -48,37 +41,14 @@ REQUEST_SECONDS = 15.0
 """What one request may take, but never more than a quarter of the run."""
 BODY_LIMIT = 64 * 1024 * 1024
 """Bytes of one answer; 10,000 guests are some 4 MiB."""
-TUNNEL = re.compile(r"Tunnel connection failed: (\d+ .*)")
-"""What http.client says of a proxy that refuses."""
-TRIPS = 3
-"""Failures in a row after which a node is not asked any more."""
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
-
-@dataclass(slots=True)
-class Breaker:
-    """Remembers which nodes do not answer, so that not every guest of theirs is waited for."""
-
-    failures: dict[str, int] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def failed(self, node: str) -> None:
-        """Note that a request to a node has failed for good."""
-        with self.lock:
-            self.failures[node] = self.failures.get(node, 0) + 1
-
-    def answered(self, node: str) -> None:
-        """Note that a node has answered."""
-        if node in self.failures:
-            with self.lock:
-                self.failures.pop(node, None)
-
-    def tripped(self, node: str) -> bool:
-        """Return whether the node is not to be asked any more."""
-        return bool(node) and self.failures.get(node, 0) >= TRIPS
+Form: TypeAlias = Mapping[str, str | Sequence[str]]
+"""What is sent; a name with several values is repeated, which every release understands."""
 
 
 class Api:
-    """One cluster's API; `get` may be called by many threads at once."""
+    """One cluster's API; many threads may ask it at once."""
 
     def __init__(
         self, entries: tuple[Address, ...], login: Login, trust: Trust, clock: Clock, workers: int
@@ -108,12 +78,13 @@ class Api:
         self._closed = True
         self._pool.clear()
 
-    def get(self, path: str, node: str = "", **params: str) -> Any:
+    def get(self, path: str, node: str = "", *, most: int = BODY_LIMIT, **params: str) -> Any:
         """Return the `data` of a GET.
 
         Args:
             path: Below api2/json; made of names that were checked.
             node: The node that answers it, where that is not the entry node.
+            most: Bytes that the answer may have.
             params: Of the query.
 
         Raises:
@@ -127,7 +98,7 @@ class Api:
                 self.clock.sleep(PAUSE * 2 ** (turn - 1))
             self._check(node)
             try:
-                data = self._once(path, params)
+                data = self._once(_Request("GET", path, params, most))
             except TransientError as error:
                 failures[str(error)] = error
             except ApiError as error:
@@ -141,6 +112,20 @@ class Api:
         self._breaker.failed(node)
         last = list(failures.values())[-1]
         raise ApiError(f"{'; '.join(failures)} ({tries} tries)", last.needs, last.status)
+
+    def post(self, path: str, form: Form) -> Any:
+        """Return the `data` of a POST, which is not sent again once it may have arrived.
+
+        Args:
+            path: Below api2/json; made of names that were checked.
+            form: What is sent.
+
+        Raises:
+            ApiError: It was refused, or there was no answer in time.
+            TargetError: The certificate or the login is refused.
+        """
+        self._check("")
+        return self._once(_Request("POST", path, form))
 
     def _check(self, node: str) -> None:
         """Refuse to send what cannot succeed any more."""
@@ -156,18 +141,19 @@ class Api:
     def _late(self) -> ApiError:
         return ApiError(f"not read within {self._allowed:.3g} s", "a longer --timeout")
 
-    def _once(self, path: str, params: Mapping[str, str]) -> Any:
+    def _once(self, request: _Request) -> Any:
         """Ask once, or twice where the ticket has to be replaced."""
         try:
             with self.clock.within(self._seconds):
-                headers = self._credentials.headers()
+                starting = request.method != "GET"
+                headers = self._credentials.headers(starting=starting)
                 try:
-                    return self._ask(path, params, headers)
+                    return self._ask(request, headers)
                 except ApiError as error:
                     if error.status != 401:
                         raise
                     self._credentials.renewed(headers)
-                return self._ask(path, params, self._credentials.headers())
+                return self._ask(request, self._credentials.headers(starting=starting))
         except LateError:
             raise self._slow() from None
         except ApiError as error:
@@ -187,26 +173,34 @@ class Api:
             return self._late()
         return ApiError(f"no whole answer within {self._seconds:.3g} s", "a longer --timeout")
 
-    def _ask(self, path: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
-        resource = ProxmoxResource(
-            base_url=self.entry.url, session=_Session(self, headers), serializer=Serializer
+    def _ask(self, request: _Request, headers: Mapping[str, str]) -> Any:
+        session = _Session(self, headers, request.most)
+        resource = ProxmoxResource(base_url=self.entry.url, session=session, serializer=Serializer)(
+            request.path
         )
+        call = resource.post if request.method == "POST" else resource.get
         try:
-            return resource(path).get(**params)
+            return call(**request.given)
         except ResourceException as error:
             raise refusal(error.status_code, error.content, error.errors) from None
 
     def _log_in(self, form: Mapping[str, str]) -> Any:
         """Send a login; not by way of proxmoxer, which would log the password."""
         body = urlencode(form)
-        headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        reply = self.send("POST", f"{self.entry.url}/access/ticket", headers, body=body)
+        reply = self.send("POST", f"{self.entry.url}/access/ticket", FORM, body)
         if reply.status_code != 200:
             raise refusal(reply.status_code, reply.reason, Serializer.loads_errors(reply))
         return Serializer.loads(reply)
 
-    def send(self, method: str, url: str, headers: Mapping[str, str], body: str = "") -> Reply:
-        """Send one request and return what came back.
+    def send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: str = "",
+        most: int = BODY_LIMIT,
+    ) -> Reply:
+        """Send one request and return what came back, of at most so many bytes.
 
         Raises:
             ApiError: Nothing came back, or it leads elsewhere.
@@ -215,18 +209,20 @@ class Api:
         entry = self.entry
         self.sent += 1
         try:
-            reply = self._exchange(method, url, headers, body)
+            reply = self._exchange(method, url, headers, body, most)
         except (ReadTimeoutError, LateError):
             raise self._slow() from None
         except (HTTPError, OSError) as error:
             self._move(entry)
             on_the_way = f"the proxy {self._proxy.place}" if isinstance(error, ProxyError) else ""
-            raise _broken(entry, on_the_way or entry.place, error) from None
+            raise broken(entry, on_the_way or entry.place, error) from None
         if 300 <= reply.status_code < 400:
             raise ApiError(f"{entry.place} leads elsewhere ({reply.status_code} {reply.reason})")
         return reply
 
-    def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: str) -> Reply:
+    def _exchange(
+        self, method: str, url: str, headers: Mapping[str, str], body: str, most: int
+    ) -> Reply:
         self.clock.left()  # nothing is begun that could not be ended
         response = self._pool.request(
             method,
@@ -239,13 +235,13 @@ class Api:
             preload_content=False,
         )
         try:
-            content = response.read(BODY_LIMIT + 1, decode_content=True)
+            content = response.read(most + 1, decode_content=True)
         except BaseException:
             response.close()
             raise
-        if len(content) > BODY_LIMIT:
+        if len(content) > most:
             response.close()
-            raise ApiError("answered with more than 64 MiB")
+            raise ApiError(f"answered with more than {most // 2**20} MiB")
         response.release_conn()
         return Reply(response.status, reason_phrase(response.reason or ""), content)
 
@@ -256,41 +252,28 @@ class Api:
 
 
 @dataclass(frozen=True, slots=True)
+class _Request:
+    """What is asked."""
+
+    method: str
+    """GET or POST; nothing else is ever sent."""
+    path: str
+    given: Form
+    """Of the query or in the body."""
+    most: int = BODY_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
 class _Session:
     """What proxmoxer takes for a session of requests."""
 
     api: Api
     headers: Mapping[str, str]
+    most: int
 
-    def request(self, method: str, url: str, data: object = None, params: Any = None) -> Reply:
-        """Send a read; proxmoxer's other methods are never called."""
-        del data
+    def request(self, method: str, url: str, data: Any = None, params: Any = None) -> Reply:
+        """Send a request of proxmoxer's."""
         query = f"?{urlencode(params)}" if params else ""
-        return self.api.send(method, url + query, self.headers)
-
-
-def _broken(entry: Address, place: str, error: Exception) -> TargetError | ApiError:
-    """Return what to say of a connection to `place` that did not come about or broke."""
-    cause = error.args[0] if isinstance(error, SSLError) and error.args else None
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return tls.refused(entry.host, entry.port, cause.verify_message)
-    if isinstance(error, SSLError):
-        return TransientError(f"{place} does not speak TLS as it should ({cause or error})")
-    if isinstance(error, PoolTimeoutError) and not isinstance(error, NewConnectionError):
-        return TransientError(f"{place} cannot be reached: no answer")
-    return TransientError(f"{place} {_how(error)}")
-
-
-def _how(error: BaseException) -> str:
-    """Return how a connection failed, from the innermost cause that has words for it."""
-    inner: BaseException | None = error
-    while inner is not None:
-        said = TUNNEL.search(str(inner)) if isinstance(inner, OSError) else None
-        if said:
-            return f"does not let one through: {said[1][:100]}"
-        if isinstance(inner, OSError) and inner.strerror:
-            return f"cannot be reached: {inner.strerror}"
-        inner = inner.__cause__ or inner.__context__
-    if "IncompleteRead" in repr(error):
-        return "closed the connection before the end of its answer"
-    return "closed the connection without an answer"
+        headers = {**self.headers, **FORM} if data else self.headers
+        body = urlencode(data, doseq=True) if data else ""
+        return self.api.send(method, url + query, headers, body, self.most)

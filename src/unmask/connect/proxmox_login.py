@@ -1,7 +1,7 @@
 """Proving to Proxmox VE who asks: with an API token, or with a password and a ticket.
 
 A ticket is valid for two hours (PVE/AccessControl.pm) and is renewed with itself as the password.
-Nothing here changes a host, so that the token against forged requests is never needed.
+With it comes a token against forged requests, which every request but a GET has to carry.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ class Credentials:
         self._now = now
         self._lock = threading.Lock()
         self._ticket: Secret | None = None
+        self._unforged: Secret | None = None
         self._born = 0.0
 
-    def headers(self) -> dict[str, str]:
-        """Return the headers of one request.
+    def headers(self, *, starting: bool = False) -> dict[str, str]:
+        """Return the headers of one request; `starting` where it is no mere read.
 
         Raises:
             TargetError: The password is refused, or a second factor is asked for.
@@ -49,8 +50,11 @@ class Credentials:
                 self._take(self.login.secret)
             elif self._now() - self._born > RENEW_AGE:
                 self._renew(self._ticket)
-            ticket = self._ticket
-        return {"Cookie": f"PVEAuthCookie={quote(ticket.reveal() if ticket else '', safe='')}"}
+            ticket, unforged = self._ticket, self._unforged
+        cookie = {"Cookie": f"PVEAuthCookie={quote(ticket.reveal() if ticket else '', safe='')}"}
+        if starting and unforged:
+            return cookie | {"CSRFPreventionToken": unforged.reveal()}
+        return cookie
 
     def renewed(self, used: Mapping[str, str]) -> bool:
         """Log in again after a refusal; return whether another try is worth it.
@@ -88,10 +92,17 @@ class Credentials:
                 f"{self.login.user} needs a second factor to log in, which unmask cannot give: "
                 "make an API token for it (Datacenter, Permissions, API Tokens)"
             )
-        ticket = data.get("ticket")
-        if not isinstance(ticket, str) or not ticket.isascii() or not ticket.isprintable():
+        ticket, unforged = _word(data.get("ticket")), _word(data.get("CSRFPreventionToken"))
+        if not ticket:
             raise TargetError("the answer to the login holds no ticket; is it Proxmox VE?")
         self._ticket, self._born = Secret(ticket), self._now()
+        self._unforged = Secret(unforged) if unforged else None
+
+
+def _word(value: Any) -> str:
+    """Return a text that a header can hold, "" for anything else."""
+    fits = isinstance(value, str) and value.isascii() and value.isprintable()
+    return value if fits else ""
 
 
 def refused(login: Login, text: str) -> str:

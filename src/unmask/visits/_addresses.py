@@ -16,7 +16,7 @@ INNER = re.compile(
     r"(lo|docker|br-|veth|virbr|vnet|cni|cali|flannel|podman|lxc|lxd|kube|tap|dummy)"
 )
 """Interfaces whose addresses lead to the guest's own guests and containers."""
-TUNNEL = re.compile(r"(wg|tun|ovpn|tailscale|zt|ppp|ipsec|gif|gre|sit)")
+TUNNEL = re.compile(r"wg|tun|ovpn|tailscale|zt|ppp|ipsec|gif|gre|sit")
 """Interfaces that can be reached by those only who are in the tunnel."""
 
 
