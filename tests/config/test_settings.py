@@ -103,7 +103,7 @@ def test_kinds_of_values(tmp_path: Path, text: str, message: str) -> None:
         ('[targets.a]\naddress = "x"\nadress = "y"\n', "targets.a: unknown key 'adress'"),
         ("targets = 1\n", "targets must be a table"),
         ("[targets]\na = 1\n", "targets.a must be a table"),
-        ("[target.a]\n", "unknown key 'target'; the keys here are targets"),
+        ("[target.a]\n", "unknown key 'target'; the keys here are guests, targets"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_and_key(tmp_path: Path, text: str, message: str) -> None:

@@ -98,6 +98,18 @@ def ssh_password(address: str, reference: Reference, around: Surroundings) -> Se
     return Secret(given) if given else None
 
 
+def guest_password(
+    file: str, variable: str, service: str, user: str, around: Surroundings
+) -> Secret:
+    """Return the password of a guest's user, from where the configuration says that it is.
+
+    Raises:
+        TargetError: It is not there.
+    """
+    given = _referred(file, variable, around)
+    return Secret(_from_keyring(service, user, around) if given is None else given)
+
+
 def fingerprint(text: str) -> str:
     """Return a SHA-256 fingerprint as 64 lower-case digits.
 

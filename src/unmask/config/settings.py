@@ -1,10 +1,14 @@
-"""The configuration file: named targets.
+"""The configuration file: named targets, and how to get into guests.
 
     [targets.home]
     address = "pve://pve1.example:8006"
     token_id = "auditor@pve!unmask"
     token_file = "token"
     accept = "accepted.toml"
+
+    [guests."101"]
+    user = "auditor"
+    key = "guest_key"
 
 It holds no passwords, only where they are. A target's address can start a program (libvirt's
 `?command=`), so a file that was found rather than named is only read where nobody but its owner,
@@ -21,6 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from unmask.config import guest_tables, tables
+from unmask.config.guest_tables import GuestTable
 from unmask.config.reference import Reference
 from unmask.errors import UsageError
 
@@ -48,9 +54,6 @@ KINDS: Mapping[str, type] = {
 FILES = frozenset({"accept", "token_file", "password_file", "ca_file", "key"})
 """Keys whose value is a path, relative to the configuration file."""
 
-SECRETS = frozenset({"token", "password"})
-"""What people write at first."""
-
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -70,6 +73,8 @@ class Settings:
 
     path: str = ""
     targets: tuple[Target, ...] = ()
+    guests: tuple[GuestTable, ...] = ()
+    """What it says of guests, in the order of the file."""
 
     def named(self, name: str) -> Target | None:
         """Return the target of this name."""
@@ -93,9 +98,13 @@ def load(path: Path) -> Settings:
         document = tomllib.loads(data.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path}: not a TOML file: {error}") from error
-    _only(document, {"targets"}, f"{path}")
-    tables = _table(document.get("targets", {}), f"{path}: targets")
-    return Settings(str(path), tuple(_target(name, tables[name], path) for name in tables))
+    tables.only(document, {"targets", "guests"}, f"{path}")
+    named = tables.table(document.get("targets", {}), f"{path}: targets")
+    return Settings(
+        str(path),
+        tuple(_target(name, named[name], path) for name in named),
+        guest_tables.parse(document.get("guests", {}), path),
+    )
 
 
 def find(directory: Path, environment: Mapping[str, str], user: int) -> Settings:
@@ -139,45 +148,16 @@ def _check_owner(path: Path, user: int) -> None:
 
 def _target(name: str, value: Any, path: Path) -> Target:
     where = f"{path}: targets.{name}"
-    table = _table(value, where)
-    for key in SECRETS.intersection(table):
-        raise UsageError(
-            f"{where}.{key}: no secret may stand in this file; name where it is instead, with"
-            f" {key}_file, {key}_env or keyring"
-        )
-    _only(table, {"address", "accept", *KINDS}, where)
-    found = {key: _typed(key, item, where) for key, item in table.items()}
+    table = tables.table(value, where)
+    tables.no_secret(table, where)
+    tables.only(table, {"address", "accept", *KINDS}, where)
+    found = {
+        key: tables.typed(KINDS.get(key, str), item, f"{where}.{key}")
+        for key, item in table.items()
+    }
     if "address" not in found:
         raise UsageError(f'{where} needs address = "...", a target as `unmask audit` takes it')
     for key in FILES.intersection(found):
         found[key] = str(path.parent / Path(str(found[key])).expanduser())
     address, accept = found.pop("address"), found.pop("accept", "")
     return Target(name, address, accept, Reference(**found))
-
-
-def _typed(key: str, value: Any, where: str) -> Any:
-    """Return a value if it is of the kind that its key wants; lists as tuples."""
-    kind = KINDS.get(key, str)
-    if kind is tuple:
-        listed = [value] if isinstance(value, str) else value
-        if isinstance(listed, list) and all(isinstance(item, str) and item for item in listed):
-            return tuple(listed)
-        raise UsageError(f"{where}.{key} must be a string or a list of strings, none of them empty")
-    if kind is bool and not isinstance(value, bool):
-        raise UsageError(f"{where}.{key} must be true or false")
-    if kind is str and (not isinstance(value, str) or not value):
-        raise UsageError(f"{where}.{key} must be a string that is not empty")
-    return value
-
-
-def _table(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise UsageError(f"{where} must be a table")
-    return value
-
-
-def _only(table: Mapping[str, Any], allowed: set[str], where: str) -> None:
-    strange = sorted(table.keys() - allowed)
-    if strange:
-        known = ", ".join(sorted(allowed))
-        raise UsageError(f"{where}: unknown key {strange[0]!r}; the keys here are {known}")
