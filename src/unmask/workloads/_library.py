@@ -36,8 +36,9 @@ _USUAL = {
 }
 """Who does it where these programs come from a distribution or their makers."""
 FORWARDERS = frozenset(
-    "docker-proxy rootlessport slirp4netns pasta pasta.avx2 socat xinetd inetd systemd sslh".split()
-)
+    {"docker-proxy", "rootlessport", "slirp4netns", "pasta", "pasta.avx2", "socat", "xinetd",
+     "inetd", "systemd", "sslh"}
+)  # fmt: skip
 """Programs that hold a port for others: whoever encrypts is behind them, often in a container."""
 _BY_NAME = {name: library for library, names in _USUAL.items() for name in names.split()}
 _SONAMES = (("so.3", (3,)), ("so.1.1", (1, 1)), ("so.1.0", (1, 0)), ("so.10", (1, 0)))

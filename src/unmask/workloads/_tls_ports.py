@@ -112,3 +112,12 @@ def undecided(inside: Inside, ports: tuple[TlsPort, ...]) -> bool:
     return not inside.tls_processes.known and any(
         not (item.socket and item.socket.processes) and not item.service for item in ports
     )
+
+
+def connection(endpoint: TlsEndpoint) -> str:
+    """Return the sentence about a connection from outside."""
+    begun = f" after STARTTLS ({endpoint.starttls})" if endpoint.starttls else ""
+    return (
+        f"A connection to {endpoint.address} port {endpoint.port} agreed{begun} on "
+        f"{endpoint.protocol} with {endpoint.cipher}."
+    )

@@ -24,7 +24,7 @@ from unmask.model.workload import Activity, Finder, Workload, WorkloadKind
 from unmask.workloads._asked import entered, listed, owed, shortfalls, system
 from unmask.workloads._library import Crypto, of_processes, of_program, of_socket
 from unmask.workloads._sockets import sockets
-from unmask.workloads._tls_ports import TlsPort, tls_ports, undecided
+from unmask.workloads._tls_ports import TlsPort, connection, tls_ports, undecided
 
 CHACHA = "ChaCha20-Poly1305"
 Alike: TypeAlias = tuple[str, str, str, str, bool]
@@ -169,11 +169,7 @@ def _settings(service: TlsService) -> Iterator[str]:
 
 def _connection(endpoint: TlsEndpoint) -> Iterator[str]:
     """Yield what a connection from outside showed."""
-    begun = f" after STARTTLS ({endpoint.starttls})" if endpoint.starttls else ""
-    yield (
-        f"A connection to {endpoint.address} port {endpoint.port} agreed{begun} on "
-        f"{endpoint.protocol} with {endpoint.cipher}."
-    )
+    yield connection(endpoint)
     if endpoint.prefers_chacha:
         yield "It takes ChaCha20 although the client offers AES first."
     if endpoint.follows_client:
