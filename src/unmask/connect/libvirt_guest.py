@@ -77,6 +77,11 @@ class DomainAccess:
         self._host = host
         self._uuid = uuid
 
+    @property
+    def host(self) -> LibvirtHost:
+        """Return the connection to the domain's host."""
+        return self._host
+
     def xml(self, seconds: float = CALL_SECONDS) -> str:
         """Return the XML that describes the domain as it is now."""
         return str(self._call(lambda domain: domain.XMLDesc(0), seconds))

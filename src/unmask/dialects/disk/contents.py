@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from unmask.dialects.disk import bitlocker, geli, luks, partitions, plain, zfs_label
 from unmask.dialects.disk.medium import Extent, Medium, Read, whole
-from unmask.errors import InputError
+from unmask.errors import UnmaskError
 from unmask.model.disk import DiskPart
 
 
@@ -19,6 +19,7 @@ def read(source: Read, size: int | None) -> tuple[DiskPart, ...]:
 
     Raises:
         InputError: Its start would take more than that to be made sense of.
+        UnmaskError: Its start cannot be read.
     """
     disk = whole(Medium(source, size))
     # A volume may take a whole disk, and its first sector may then look like a partition table.
@@ -33,7 +34,7 @@ def _part(disk: Extent, entry: partitions.Partition) -> DiskPart:
     extent = Extent(disk.medium, entry.offset, entry.size)
     try:
         found = _first_sector(extent) or _further(extent)
-    except InputError as error:
+    except UnmaskError as error:
         found = DiskPart("", unread=str(error))
     return replace(
         found,

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from unmask.dialects.disk import luks
-from unmask.dialects.disk.medium import FARTHEST, MOST, Extent, Medium, Read
+from unmask.dialects.disk.medium import FARTHEST, MOST, Extent, Medium, Read, word
 from unmask.errors import InputError
 from unmask.model.disk import HostEncryption
 
@@ -30,8 +30,10 @@ KNOWN_FEATURES = 0x1F
 """Incompatible ones, dirty (1) and a compression type (8) among them, which do not matter here."""
 ZSTD = 1
 ENCRYPTION_HEADER = 0x0537BE77
+BACKING_FORMAT = 0xE2792ACA
 MOST_EXTENSIONS = 32
 MOST_NAME = 1023
+MOST_WORD = 16
 MOST_L1 = 4 * 1024 * 1024
 """Entries: what QEMU allows, 32 MiB."""
 
@@ -51,7 +53,9 @@ class Header:
     l1_offset: int
     l1_size: int
     backing: str
-    """Name of the backing file as written; "" for none."""
+    """Name of the backing file as written; "" for none, "?" for one that cannot be a name."""
+    backing_format: str
+    """"" where it is not said: QEMU guesses then, which a guest's data can mislead."""
     encryption: HostEncryption | None
     extended: bool
     """Entries of the L2 tables have a bitmap of subclusters."""
@@ -169,13 +173,15 @@ def header(file: Medium) -> Header:
     if features & EXTERNAL_DATA:
         raise InputError("the qcow2 image keeps its data in another file, which is not opened")
     length = int.from_bytes(head[100:104], "big") if version == 3 else 72
+    extensions = {kind: (at, size) for kind, at, size in _extensions(file, length)}
     return Header(
         cluster_bits=bits,
         size=size,
         l1_offset=l1_at,
         l1_size=l1_size,
         backing=_name(file, name_at, name_size),
-        encryption=_encryption(file, method, length),
+        backing_format=word(file.take(*_clipped(extensions.get(BACKING_FORMAT)))),
+        encryption=_encryption(file, method, extensions.get(ENCRYPTION_HEADER)),
         extended=bool(features & EXTENDED_L2),
         zstd=length > 104 and head[104] == ZSTD,
     )
@@ -190,18 +196,22 @@ def _name(file: Medium, offset: int, size: int) -> str:
     return name if name.isprintable() and len(name.encode()) == size else "?"
 
 
-def _encryption(file: Medium, method: int, length: int) -> HostEncryption | None:
+def _encryption(
+    file: Medium, method: int, pointer: tuple[int, int] | None
+) -> HostEncryption | None:
     where = "within the qcow2 image"
     if method == 0:
         return None
     if method == 1:
         return HostEncryption("qcow", "aes-cbc", where)
-    for kind, at, size in _extensions(file, length):
-        if kind == ENCRYPTION_HEADER and size >= 16:
-            place = int.from_bytes(file.take(at, 8), "big")
-            found = luks.read(Extent(file, place))
-            return HostEncryption("luks", found.cipher if found else "", where)
-    return HostEncryption("luks", "", where)
+    place = file.take(pointer[0], 8) if pointer else b""
+    found = luks.read(Extent(file, int.from_bytes(place, "big"))) if place else None
+    return HostEncryption("luks", found.cipher if found else "", where)
+
+
+def _clipped(extension: tuple[int, int] | None) -> tuple[int, int]:
+    offset, size = extension or (0, 0)
+    return offset, min(size, MOST_WORD)
 
 
 def _extensions(file: Medium, offset: int) -> Iterator[tuple[int, int, int]]:
