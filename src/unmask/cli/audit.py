@@ -22,6 +22,7 @@ from unmask.engine.accepted import Acceptance
 from unmask.model.finding import Severity
 from unmask.model.report import Document, Format
 from unmask.model.source import CollectOptions, Source
+from unmask.model.workload import Finder
 
 
 class FailOn(StrEnum):
@@ -119,7 +120,12 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     if save:
         files.write(save, saved.dump(read.inventory), files.PRIVATE)
     report = document.build(
-        read.inventory, rules, version=__version__, started=started, acceptances=acceptances
+        read.inventory,
+        rules,
+        version=__version__,
+        started=started,
+        acceptances=acceptances,
+        finders=plugins.load("unmask.workloads", "WORKLOAD", Finder),
     )
     _remark(report, acceptances)
     _write(report, written, output)
