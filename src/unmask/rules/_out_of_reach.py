@@ -75,6 +75,13 @@ def _foreign(case: GuestCase, wanted: frozenset[str]) -> str:
 def _hidden_inside(case: GuestCase, wanted: frozenset[str]) -> str:
     """Return what to do where the configured CPU shows what the guest does not see."""
     lacking = _lacking(case, wanted)
+    overlooked = _scope.cleared(case) & wanted
+    if overlooked and case.view.shows(*wanted):
+        return (
+            f"{case.view.label} shows {_words.flags(overlooked)}, and the guest's kernel is told "
+            "to overlook it: take clearcpuid out of the kernel's command line in the guest and "
+            "restart it."
+        )
     if case.observed is None or not lacking or not case.view.shows(*lacking):
         return ""
     return (

@@ -51,6 +51,20 @@ def unknown_peers(case: GuestCase) -> int:
     return _unknown(Same(case.peers))
 
 
+def giving(case: GuestCase, flags: frozenset[str]) -> tuple[str, ...]:
+    """Return the names of the peers that surely can give all of `flags`."""
+    return _giving(flags, Same(case.peers))
+
+
+@lru_cache(maxsize=4096)
+def _giving(flags: frozenset[str], peers: Same) -> tuple[str, ...]:
+    return tuple(
+        peer.name
+        for peer in peers.value
+        if isinstance(peer.cpu, Known) and flags <= peer.cpu.value.flags
+    )
+
+
 def lacking(case: GuestCase, flags: frozenset[str]) -> tuple[str, ...]:
     """Return the names of the peers that cannot give all of `flags` under KVM."""
     return _lacking(flags, Same(case.peers))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from unmask.cpu import observed
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, FeatureView, HostCpu, Mode, RemarkKind, State
+from unmask.model.inside import Inside
 from unmask.model.inventory import GuestKind, GuestState, Platform
 from unmask.model.reading import Known
 
@@ -115,8 +117,27 @@ def runs(case: GuestCase) -> bool:
     return case.guest.state in (GuestState.RUNNING, GuestState.PAUSED)
 
 
+def inside(case: GuestCase) -> Inside | None:
+    """Return what was read inside the guest; None where nobody was there."""
+    read = case.guest.visit.inside
+    return read.value if isinstance(read, Known) else None
+
+
+def cleared(case: GuestCase) -> frozenset[str]:
+    """Return the flags that the guest's kernel was told to overlook: programs see them."""
+    seen_inside = inside(case)
+    if seen_inside is None or not isinstance(seen_inside.kernel_crypto, Known):
+        return frozenset()
+    if not seen(case).x86:
+        return frozenset()
+    return observed.cleared(seen_inside.kernel_crypto.value.parameters)
+
+
 def windows(case: GuestCase) -> bool:
-    """Return whether the configuration declares a Windows guest."""
+    """Return whether Windows runs in the guest: as it says itself, else as it is declared."""
+    seen_inside = inside(case)
+    if seen_inside is not None and isinstance(seen_inside.system, Known):
+        return seen_inside.system.value.kernel_name == "Windows"
     declared = case.guest.os_declared.lower()
     short = declared.startswith(("win", "w2k", "wxp", "wvista"))
     return short or "microsoft.com/" in declared
