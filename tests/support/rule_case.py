@@ -5,21 +5,29 @@ as `{"like": name, "without": "flags", "with": "flags", ...}`, or null for one t
 read), `guests` (only what differs from a running Proxmox guest lab/101 with kvm64), and what the
 rule under test must say: `findings` with severity, flags and words, and `skips`. What is not listed
 must not be said.
+
+A guest may have been entered: `inside` holds fields of `Inside` as a saved inventory writes them,
+without "known"; `sees` is the CPU that it shows there, like a model of QEMU or Proxmox VE; and
+`workloads` and `unread` are what the finders make of it, judged by the engine as everybody's are.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from unmask.cpu import catalogue
+from unmask.dialects.records import codec
+from unmask.engine.cases import guest_cases
 from unmask.engine.run import judge
+from unmask.errors import UnreadError
 from unmask.model.cpu import Accelerator, CpuSpec, HostCpu, Mode, Origin, Remark, RemarkKind
 from unmask.model.finding import Finding, Outcome, Rule
+from unmask.model.inside import Inside
 from unmask.model.inventory import (
     Cluster,
     Guest,
@@ -30,6 +38,8 @@ from unmask.model.inventory import (
     Platform,
 )
 from unmask.model.reading import Known, Missing, Reading
+from unmask.model.visit import UNVISITED, Visit, Way
+from unmask.model.workload import Finder, Workload, WorkloadKind
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "fixtures" / "rules"
@@ -46,6 +56,7 @@ class RuleCase:
     inventory: Inventory
     findings: tuple[Mapping[str, Any], ...]
     skips: tuple[Mapping[str, Any], ...]
+    finders: tuple[Finder, ...] = ()
 
 
 def load(code: str, kind: str) -> list[RuleCase]:
@@ -63,6 +74,7 @@ def expand(case: Mapping[str, Any]) -> RuleCase:
         inventory(case.get("hosts", {"lab/one": "broadwell"}), case.get("guests", [])),
         tuple(case.get("findings", [])),
         tuple(case.get("skips", [])),
+        finders(case.get("guests", [])),
     )
 
 
@@ -75,6 +87,47 @@ def inventory(hosts: Mapping[str, Any], guests: Sequence[Mapping[str, Any]]) -> 
         guests=tuple(guest(entry) for entry in guests),
         clusters=tuple(Cluster(name, name, Platform.PROXMOX) for name in clusters),
     )
+
+
+def finders(guests: Sequence[Mapping[str, Any]]) -> tuple[Finder, ...]:
+    """Return finders, one a kind, that find what the entries list."""
+    listed = {entry.get("subject", "lab/101"): entry for entry in guests}
+
+    def find(kind: WorkloadKind, found: Guest) -> Iterator[Workload]:
+        entry = listed[found.subject]
+        for written in entry.get("workloads", ()):
+            if written["kind"] == kind:
+                yield codec(Workload).load(written)
+        for unread in entry.get("unread", ()):
+            if unread["kind"] == kind:
+                raise UnreadError(unread["reason"], unread.get("needs", ""))
+
+    return tuple(Finder(kind, partial(find, kind)) for kind in WorkloadKind)
+
+
+def visit(entry: Mapping[str, Any]) -> Visit:
+    """Return what was learnt inside of a guest: nothing where the entry says nothing of it."""
+    if not entry.keys() & {"inside", "sees", "workloads", "unread"}:
+        return UNVISITED
+    fields = {
+        name: value if "missing" in value else {"known": value}
+        for name, value in entry.get("inside", {}).items()
+    }
+    seen: Inside = codec(Inside).load(fields)
+    if "sees" in entry:
+        seen = replace(seen, cpu=Known(shown(entry["sees"])))
+    return Visit(Known(seen), Way.AGENT, "the guest agent")
+
+
+def shown(entry: Any) -> HostCpu:
+    """Return the CPU that a guest lists under KVM: that of a model, changed."""
+    if isinstance(entry, str):
+        return shown({"like": entry})
+    named = _named(entry["like"], Platform.PROXMOX)
+    model = catalogue.find(named.model)
+    flags = (model.flags if model else frozenset()) | named.on | _set(entry, "with")
+    rest = {key: value for key, value in entry.items() if key not in ("like", "with", "without")}
+    return HostCpu(**{"arch": "x86_64", "flags": flags - _set(entry, "without"), **rest})
 
 
 def host(subject: str, entry: Any) -> Host:
@@ -119,6 +172,7 @@ def guest(entry: Mapping[str, Any]) -> Guest:
         template=entry.get("template", False),
         os_declared=entry.get("os", "l26"),
         remarks=_remarks(entry),
+        visit=visit(entry),
     )
 
 
@@ -188,7 +242,7 @@ def cases(code: str) -> list[RuleCase]:
 
 def hold(rule: Rule, case: RuleCase) -> Outcome:
     """Assert that a rule says exactly what a case expects, and return what it said."""
-    outcome = judge(case.inventory, [rule])
+    outcome = judge(case.inventory, [rule], guest_cases(case.inventory, case.finders))
     said = [(finding.subject, finding.problem.severity.word) for finding in outcome.findings]
     assert said == [(entry["subject"], entry["severity"]) for entry in case.findings], outcome
     for finding, entry in zip(outcome.findings, case.findings, strict=True):
