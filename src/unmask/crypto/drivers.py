@@ -1,4 +1,8 @@
-"""What the name of a driver in Linux's /proc/crypto proves, and what does not prove anything."""
+"""What the name of a driver in Linux's /proc/crypto proves, and what does not prove anything.
+
+OpenZFS's parameters ("icp_gcm_impl=avx") and what FreeBSD says of a GELI provider ("accelerated
+software") are taken too.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,20 @@ _TEMPLATES = frozenset(
 )  # fmt: skip
 _SOFTWARE = re.compile(r"generic|fixed-time|neonbs|-asm$|-x86_64$")
 _HARDWARE = re.compile(r"aesni|vaes|clmul|pclmul|-ni$|-ce$|-ce-|padlock|-s390$|^p8_|-vsx$|qat|ccp")
+_SAID = {
+    "software": Status.SOFTWARE,
+    "accelerated software": Status.HARDWARE,
+    "hardware": Status.HARDWARE,
+    "icp_gcm_impl=avx2-vaes": Status.HARDWARE,
+    "icp_gcm_impl=avx": Status.HARDWARE,
+    "icp_gcm_impl=pclmulqdq": Status.PARTIAL,
+    "icp_gcm_impl=generic": Status.SOFTWARE,
+    "icp_aes_impl=aesni": Status.HARDWARE,
+    "icp_aes_impl=x86_64": Status.SOFTWARE,
+    "icp_aes_impl=generic": Status.SOFTWARE,
+}
+"""GELI's words (FreeBSD, sys/geom/eli; up to FreeBSD 12 aesni(4) counts as hardware), and the
+implementations of OpenZFS's ICP."""
 
 
 def meaning(driver: str) -> Status:
@@ -24,6 +42,8 @@ def meaning(driver: str) -> Status:
     Linux 6.18 for SHA, ChaCha20 and CRC, in 7.x for AES too): they prove nothing. A name that is
     not known proves nothing either.
     """
+    if driver in _SAID:
+        return _SAID[driver]
     words = [word for word in re.split(r"[(),]+", driver.strip()[:200]) if word]
     kinds = {_kind(word.removeprefix("__")) for word in words if word not in _TEMPLATES}
     if not kinds or Status.UNKNOWN in kinds:
@@ -48,16 +68,33 @@ def confirmed(outlook: Outlook, driver: str) -> Outlook:
     seen = meaning(driver)
     if seen in (Status.UNKNOWN, outlook.status) or outlook.noted(NoteKind.EMULATED):
         return outlook
-    how = f"the kernel's driver {driver.strip()[:200]}"
+    if outlook.status is Status.NOT_APPLICABLE:
+        return outlook
+    who, doubt = _speaker(driver.strip()[:200])
+    missing = () if seen is Status.HARDWARE else outlook.missing
     changed = replace(
-        outlook, status=seen, how=how, factor=None, of_best=None, factor_origin="", better=()
+        outlook,
+        status=seen,
+        how=who,
+        missing=missing,
+        factor=None,
+        of_best=None,
+        factor_origin="",
+        better=(),
     )
     if outlook.status is Status.HARDWARE:
-        text = (
-            "The flags are shown and not used: the kernel takes the driver "
-            f"{driver.strip()[:200]}. Is its module (aesni_intel) there and loaded?"
-        )
+        text = f"The flags are shown and not used: it runs on {who}. {doubt}"
         return replace(
             changed, notes=(*outlook.notes, Note(NoteKind.UNUSED, text, Confidence.CERTAIN))
         )
     return changed
+
+
+def _speaker(driver: str) -> tuple[str, str]:
+    """Return what it runs on, and what may be the reason if that is slower than it need be."""
+    if driver.startswith("icp_"):
+        name = driver.partition("=")[0]
+        return f"OpenZFS's {driver}", f"Was the module's parameter {name} set by hand?"
+    if driver in _SAID:
+        return f"what GELI calls {driver}", "Is aesni(4) loaded?"
+    return f"the kernel's driver {driver}", "Is its module (aesni_intel) there and loaded?"
