@@ -126,7 +126,8 @@ class Job:
             return
         seen = replace(self.guest, visit=self.visit)
         ports = _net.ports(seen)
-        found = _net.endpoints(self.visit.addresses, ports, self.left)
+        names = (self.guest.name,)
+        found = _net.endpoints(self.visit.addresses, ports, self.left, names)
         self.visit = replace(self.visit, endpoints=found)
 
     def _running(self) -> None:
