@@ -53,6 +53,6 @@ def _like_openssl(case: GuestCase, outlook: Outlook) -> Rate | None:
         return None
     return Rate(
         other.factor,
-        f"What {consumer.name} loses was not measured; OpenSSL, in its place, keeps "
-        f"{percent(other.factor)} in this mode ({other.factor_origin}).",
+        f"What it loses was not measured itself; OpenSSL keeps {percent(other.factor)} in the "
+        f"same mode ({other.factor_origin}).",
     )

@@ -70,6 +70,17 @@ def severity_of_loss(case: GuestCase, *, enforced: bool) -> Severity:
     return Severity.HIGH if enforced and not _scope.runs(case) else Severity.MEDIUM
 
 
+def looked_for(case: GuestCase) -> str:
+    """Return a sentence on what is known of encrypted workloads, for rules that know of none."""
+    found = [item for item in case.workloads if not item.workload.host_side]
+    if found:
+        kinds = listed(sorted({item.workload.kind.value for item in found}))
+        return f"Encryption is used in the guest ({kinds}): the findings CRY say what each loses."
+    if case.guest.visit.inside.known:
+        return "Nothing that encrypts was found in the guest, so that little is lost."
+    return "No encrypted workload has been looked for, so this is a possibility, not an alarm."
+
+
 def host(case: GuestCase) -> str:
     """Return the host with its CPU's name: "one (Intel Xeon ...)"; the host must be known."""
     model = case.host_cpu.model_name

@@ -14,7 +14,7 @@ from unmask.model.case import GuestCase
 from unmask.model.finding import Confidence, Problem, Severity
 from unmask.model.outlook import NoteKind, Outlook, Status
 from unmask.model.workload import Activity, JudgedWorkload, Workload, WorkloadKind
-from unmask.rules import _gain, _rates, _workload_remedy, _workload_words
+from unmask.rules import _advice, _gain, _rates, _workload_remedy, _workload_words
 from unmask.rules._gain import Gain
 
 ACTIVITIES = (Activity.ACTIVE, Activity.CONFIGURED, Activity.CLOSED, Activity.DECLARED)
@@ -87,14 +87,15 @@ def _problem(case: GuestCase, group: Group, most: Severity) -> Problem | None:
     if gain is None:
         return None
     rate = _rates.kept(case, outlook, gain)
-    confidence = _confidence(case, group)
+    command = _workload_remedy.command(case, gain)
+    remedy = _workload_remedy.text(case, workload, outlook, gain)
     return Problem(
         severity=min(most, _severity(group, gain, rate)),
         message=_workload_words.message(case, group.members, outlook, gain),
         evidence=_workload_words.evidence(case, group.members, outlook, gain, rate),
-        remedy=_workload_remedy.text(case, workload, outlook, gain),
-        command=_workload_remedy.command(case, gain),
-        confidence=confidence,
+        remedy=" ".join(filter(None, (remedy, _together(case, gain, command)))),
+        command=command,
+        confidence=_confidence(case, group),
         flags=tuple(sorted(gain.wanted or outlook.missing)),
     )
 
@@ -148,11 +149,18 @@ def _unknown(item: JudgedWorkload) -> str:
     return f"whether {name} is slow is not known: {outlook.how}"
 
 
-def wanted_by_all(case: GuestCase) -> frozenset[str]:
-    """Return the flags that all slow workloads of the guest together want and can get."""
-    wanted: frozenset[str] = frozenset()
+def _together(case: GuestCase, gain: Gain, command: str) -> str:
+    """Return the one command that serves all slow workloads of a guest, where it is another."""
+    if not command:
+        return ""
+    wanted = gain.needs
     for group in groups(case.workloads):
-        gain = _gain.of(case, group.members[0], group.outlook)
-        if gain and gain.possible:
-            wanted |= gain.needs
-    return wanted
+        other = _gain.of(case, group.members[0], group.outlook)
+        if other and other.wanted:
+            wanted |= other.needs
+    if wanted == gain.needs:
+        return ""
+    all_at_once = _advice.show(case, wanted).command
+    if not all_at_once or all_at_once == command:
+        return ""
+    return f"All that is slow in this guest is served at once by {all_at_once}."

@@ -9,7 +9,8 @@ and AES-256-XTS rate with the flags of kvm64, 5 to 6 % with those of x86-64-v2, 
 0.3 % in GCM. XTS is the mode of LUKS and BitLocker.
 
 A hidden flag alone is not an alarm. Where nothing in the guest encrypts, nothing is lost, so the
-severity is low until a workload is seen.
+severity is low. What is seen to encrypt in a guest has findings of its own (CRY001 to CRY009), with
+a severity that fits it.
 
 ## How it decides
 
@@ -85,7 +86,7 @@ def check(case: GuestCase) -> Iterator[Problem]:
             _words.cpu(case),
             *([f"The configuration turns {_words.flags(told)} off by name."] if told else []),
             COST,
-            "No encrypted workload has been looked for, so this is a possibility, not an alarm.",
+            _words.looked_for(case),
         ),
         remedy=advice.text,
         command=advice.command,

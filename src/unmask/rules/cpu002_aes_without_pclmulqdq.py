@@ -95,7 +95,12 @@ def check(case: GuestCase) -> Iterator[Problem]:
             case,
             f"{case.view.label} shows AES-NI but hides PCLMULQDQ, which {_words.host(case)} has",
         ),
-        evidence=(_words.cpu(case), *COST, *_special(case, told)),
+        evidence=(
+            _words.cpu(case),
+            *COST,
+            *_special(case, told),
+            *([_words.looked_for(case)] if case.guest.visit.inside.known else []),
+        ),
         remedy=advice.text,
         command=advice.command,
         confidence=Confidence.CERTAIN if _scope.runs(case) else Confidence.FIRM,
