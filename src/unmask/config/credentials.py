@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unmask.config.reference import Reference
-from unmask.connect import proxmox_address
+from unmask.connect import proxmox_address, ssh_address
 from unmask.errors import MissingPackageError, TargetError, UsageError
 from unmask.model.access import Access, Login, Trust
 from unmask.model.secret import Secret
@@ -89,7 +89,7 @@ def ssh_password(address: str, reference: Reference, around: Surroundings) -> Se
     Raises:
         TargetError: One is referred to and is not there.
     """
-    if not address.lower().startswith(proxmox_address.SSH_SCHEME):
+    if not address.lower().startswith((proxmox_address.SSH_SCHEME, ssh_address.SCHEME)):
         return None
     given = _referred(reference.password_file, reference.password_env, around)
     if given is None and reference.keyring:

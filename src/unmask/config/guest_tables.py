@@ -45,6 +45,9 @@ FILES = frozenset({"key", "password_file"})
 """Keys whose value is a path, relative to the configuration file."""
 
 _HOST_KEY = re.compile(r"SHA256:[A-Za-z0-9+/]{43}|[a-z0-9@.-]+ [A-Za-z0-9+/]{16,}={0,2}(?: .*)?")
+_DECLARED = re.compile(
+    r"(?P<no>no\s+)?(?P<kind>[a-z]+)(?:\s*\((?P<detail>[^()]{0,80})\))?", re.IGNORECASE
+)
 _PATTERN = re.compile(r"[*?\[]")
 
 
@@ -132,14 +135,13 @@ def _way(word: str, where: str) -> Way:
 
 
 def _declaration(text: str, where: str, path: Path) -> Declaration:
-    """Return what "luks", "no tls" or "luks aes-xts" declares."""
-    words = text.split()
-    present = words[0].lower() != "no" if words else True
-    kind, *detail = words if present else words[1:] or [""]
-    if kind.lower() not in set(WorkloadKind):
+    """Return what "luks", "no tls" or "tls(go)" declares."""
+    match = _DECLARED.fullmatch(text.strip())
+    kind = match["kind"].lower() if match else ""
+    if match is None or kind not in set(WorkloadKind):
         known = ", ".join(WorkloadKind)
         raise UsageError(
-            f"{where}.workloads: {text[:80]!r} is no workload; write one of {known}, with "
-            '"no" before it where there is none'
+            f"{where}.workloads: {text[:80]!r} is no workload; write one of {known}, with the "
+            'software or cipher in brackets ("tls(go)"), or with "no" before it'
         )
-    return Declaration(kind.lower(), present, path.name, " ".join(detail))
+    return Declaration(kind, not match["no"], path.name, (match["detail"] or "").strip())

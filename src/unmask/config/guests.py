@@ -48,8 +48,12 @@ def about(settings: Settings, guest: Guest) -> tuple[GuestTable, ...]:
 
 
 def declared(settings: Settings, guest: Guest) -> tuple[Declaration, ...]:
-    """Return what the configuration file declares of a guest's workloads."""
-    return tuple(item for table in about(settings, guest) for item in table.workloads)
+    """Return what the configuration file declares of a guest's workloads.
+
+    What counts most comes last, since the later of two declarations of one kind counts.
+    """
+    tables = reversed(about(settings, guest))
+    return tuple(item for table in tables for item in table.workloads)
 
 
 def entry(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from unmask.errors import UsageError
 
+SCHEME = "ssh://"
+"""Of targets that are entered without their hypervisor."""
 PORT = 22
 
 HOST = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*")

@@ -1,0 +1,113 @@
+"""One machine by SSH, without its hypervisor: a rented server, or any that one may log in to."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+import time
+from dataclasses import replace
+
+from unmask.connect import ssh, ssh_address
+from unmask.connect.ssh_address import PORT, SCHEME, Address
+from unmask.connect.ssh_login import Secrets
+from unmask.connect.ssh_session import Login
+from unmask.errors import TargetError, UsageError
+from unmask.model.entry import GuestEntry
+from unmask.model.inside import Inside
+from unmask.model.inventory import Inventory
+from unmask.model.reading import Known
+from unmask.model.source import CollectOptions, Source
+from unmask.model.ssh import PASSWORD_VARIABLE, SshOptions
+from unmask.model.visit import Visit, Way
+from unmask.sources import _guest_shell, _unseen_guest
+
+RESERVE = 0.95
+"""Of the time allowed: what is left then is for putting together what was read."""
+
+
+def fits(target: str) -> bool:
+    """Return whether the target begins with ssh://."""
+    return target.lower().startswith(SCHEME)
+
+
+def collect(target: str, options: CollectOptions) -> Inventory:
+    """Look into one machine and return it as the only guest, on no host.
+
+    What the configuration says of a guest of that name counts where the target says nothing.
+
+    Raises:
+        UsageError: The target is not written ssh://[user@]HOST[:PORT].
+        TargetError: It cannot be reached, lets nobody in, or runs no program of ours.
+    """
+    end = time.monotonic() + options.timeout * RESERVE
+    address = _address(target)
+    name = address.host if address.port in (0, PORT) else f"{address.host}:{address.port}"
+    entry = options.visits.entry(_unseen_guest.guest(name, Inside(), Visit(), target))
+    login = _login(options.ssh, entry)
+    asks = sys.stdin and sys.stdin.isatty()
+    secrets = Secrets(login.password.reveal() if login.password else "", _ask if asks else None)
+    door = replace(
+        address, host=entry.address or address.host, port=address.port or entry.port or 0
+    )
+    try:
+        left = max(end - time.monotonic(), 0.1)
+        with ssh.connect(door, login, secrets, left, like=Login(entry.user)) as session:
+            options.progress("looking inside")
+            left = max(end - time.monotonic(), 0.1)
+            inside = _guest_shell.read(session, left, sudo=entry.sudo)
+            user = session.login.user
+    except TargetError as error:
+        # The target is named anyway.
+        raise TargetError(str(error).removeprefix(f"{door}: ")) from error
+    finally:
+        options.progress("")
+    visit = Visit(
+        inside=Known(inside),
+        way=Way.SSH,
+        by=str(replace(door, user=user)),
+        addresses=(door.host,),
+    )
+    found = _unseen_guest.guest(name, inside, visit, target)
+    return Inventory(targets=(target,), guests=(found,))
+
+
+def _login(login: SshOptions, entry: GuestEntry) -> SshOptions:
+    """Return how to log in: what is said of the target, then what is said of the guest."""
+    said = entry.ssh
+    return replace(
+        login,
+        key=login.key or said.key,
+        jump=login.jump or said.jump,
+        config=login.config or said.config,
+        password=login.password or said.password,
+        host_keys=login.host_keys or said.host_keys,
+    )
+
+
+def _address(target: str) -> Address:
+    rest = target[len(SCHEME) :].rstrip("/")
+    if ":" in rest.rpartition("@")[0]:
+        raise UsageError(
+            f"a password in an address can be seen by others: set {PASSWORD_VARIABLE} instead"
+        )
+    try:
+        return ssh_address.parse(rest)
+    except UsageError as error:
+        raise UsageError(f"{target} is not {SCHEME}[user@]HOST[:PORT]: {error}") from error
+
+
+def _ask(prompt: str) -> str:
+    """Ask without showing the answer."""
+    try:
+        return getpass.getpass(prompt)
+    except EOFError:
+        return ""
+
+
+SOURCE = Source(
+    name="ssh_guest",
+    summary=f"{SCHEME}[user@]HOST[:PORT], one machine by SSH without its hypervisor",
+    fits=fits,
+    collect=collect,
+    order=32,
+)
