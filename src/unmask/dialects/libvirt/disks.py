@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from unmask.dialects.libvirt.xml import Element
+if TYPE_CHECKING:
+    from unmask.dialects.libvirt.xml import Element
 
 MOST_DISKS = 64
 MOST_LAYERS = 16
