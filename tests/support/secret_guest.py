@@ -22,6 +22,9 @@ FILES = {
     "proc/cmdline": f"root=/dev/vda1 luks.passphrase={PASS} clearcpuid=153\n",
     "proc/mounts": f"/a /b ecryptfs rw,ecryptfs_cipher=aes,ecryptfs_sig={HEX},key={PASS} 0 0\n",
     "proc/crypto": "name         : xts(aes)\ndriver       : xts-aes-aesni\npriority     : 401\n",
+    "proc/misc": "236 device-mapper\n",
+    "proc/net/netlink": "sk Eth Pid Groups\n0 0 0 00000000\n0 6 0 00000000\n",
+    "proc/net/pfkey": "sk RefCnt\n",
     "etc/crypttab": (
         f"data UUID=1 {PASS} luks\nswap /dev/sdb /etc/{PSK} plain,cipher=aes-xts-plain64\n"
     ),
@@ -38,7 +41,9 @@ FILES = {
     "etc/ipsec.secrets": f': PSK "{PSK}"\n',
     "etc/nginx/nginx.conf": f"listen 443 ssl;\nssl_password_file /x/{PASS};\n# {PEM}\n",
     "etc/haproxy/haproxy.cfg": f"stats auth admin:{PASS}\nbind :443 ssl crt /etc/a.pem\n",
-    "etc/mysql/conf.d/a.cnf": f"password={PASS}\nssl_cert=/etc/{PSK}\n",
+    "etc/mysql/conf.d/a.cnf": (
+        f"password={PASS}\nssl_cert=/etc/{PSK}\nssl_passphrase={PASS}\nssl\n"
+    ),
     "etc/mongod.conf": f"  tls:\n    mode: requireTLS\n    certificateKeyFilePassword: {PASS}\n",
     "etc/redis/redis.conf": f"requirepass {PASS}\ntls-port 6380\ntls-key-file-pass {PSK}\n",
     "etc/samba/smb.conf": f"[global]\nsmb encrypt = required\nldap admin dn = {PASS}\n",

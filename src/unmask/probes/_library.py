@@ -57,9 +57,12 @@ packages() {
             sed -n "/^P:$unmask_name\$/,/^V:/s/^V:/$unmask_name /p" \
                 lib/apk/db/installed
         done
-    elif has opkg; then
-        opkg list-installed | sed 's/ - / /'
-    elif has pkg; then
+    elif [ -f usr/lib/opkg/status ]; then
+        for unmask_name; do
+            sed -n "/^Package: $unmask_name\$/,/^Version:/s/^Version:/$unmask_name/p" \
+                usr/lib/opkg/status
+        done
+    elif has pkg && pkg -N >/dev/null; then
         pkg query '%n %v' "$@"
     elif has pacman; then
         pacman -Q "$@"

@@ -9,8 +9,9 @@ from unmask.probes._probe import Probe
 from unmask.probes._section import Section
 from unmask.probes._words import unique, versions
 
-# Of schedules only the tool's and the file's name are printed: command lines hold passwords. borg
-# is not started for its version, since that takes Python half a second.
+# Of schedules only the tool's and the file's name are printed: command lines hold passwords. One
+# grep reads them all, since a guest may have hundreds of units. borg is not started for its version:
+# that takes Python half a second.
 COMMAND = r"""
 part tools
 for tool in restic borg kopia rclone duplicity duplicacy rustic gocryptfs proxmox-backup-client; do
@@ -31,20 +32,28 @@ for tool in restic kopia rclone; do
     fi
 done
 part schedules
-names='restic|borg|borgmatic|kopia|rclone|duplicity|duplicacy|rustic|autorestic'
+set --
 for file in etc/crontab etc/anacrontab etc/cron.d/* etc/cron.daily/* etc/cron.weekly/* \
     etc/cron.hourly/* etc/cron.monthly/* var/spool/cron/crontabs/* var/spool/cron/* \
     etc/crontabs/* etc/systemd/system/*.service etc/systemd/system/*.d/*.conf \
     usr/lib/systemd/system/*backup*.service usr/lib/systemd/system/*borg*.service \
     usr/lib/systemd/system/*restic*.service home/*/.config/systemd/user/*.service; do
-    if [ -f "$file" ]; then
-        grep -v '^[[:space:]]*#' "$file" |
-            grep -o -w -E "$names|proxmox-backup-client" |
-            sort -u | while read -r tool; do
-                printf '%s\t/%s\n' "$tool" "$file"
-            done
+    if [ -f "$file" ] && [ -r "$file" ]; then
+        set -- "$@" "$file"
     fi
 done
+names='restic|borg|borgmatic|kopia|rclone|duplicity|duplicacy|rustic|autorestic'
+grep -E "$names|proxmox-backup-client" "$@" /dev/null | awk -v names="$names" '
+    {
+        colon = index($0, ":")
+        file = substr($0, 1, colon - 1)
+        text = substr($0, colon + 1)
+        if (!colon || text ~ /^[ \t]*#/) next
+        if (index(text, "proxmox-backup-client")) print "proxmox-backup-client\t/" file
+        count = split(text, words, /[^A-Za-z0-9_]+/)
+        for (i = 1; i <= count; i++)
+            if (words[i] ~ "^(" names ")$") print words[i] "\t/" file
+    }' | sort -u
 """
 
 _PACKAGES = {"borgbackup": "borg", "borgbackup2": "borg"}

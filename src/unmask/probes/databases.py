@@ -15,9 +15,9 @@ b='^[[:space:]]*'
 pick "${b}ssl[[:space:]]*=" etc/postgresql/*/*/postgresql.conf var/lib/pgsql/data/postgresql.conf \
     var/lib/pgsql/*/data/postgresql.conf var/lib/postgres/data/postgresql.conf \
     var/db/postgres/*/postgresql.conf
-m='ssl|ssl[-_](ca|cert|cipher)|require[-_]secure[-_]transport|default[-_]table[-_]encryption'
+m='ssl([-_](ca|cert|cipher))?|require[-_]secure[-_]transport|default[-_]table[-_]encryption'
 m="$m|innodb[-_]encrypt[-_]tables|skip[-_]ssl"
-pick "$b($m)" \
+pick "$b($m)[[:space:]]*(=|\$)" \
     etc/my.cnf etc/my.cnf.d/*.cnf etc/mysql/my.cnf etc/mysql/*.d/*.cnf usr/local/etc/mysql/my.cnf |
     sed -E 's/^([[:space:]]*ssl[-_](ca|cert)).*/\1=set/'
 pick "$b(mode:|enableEncryption:|sslMode|tlsMode)" etc/mongod.conf etc/mongodb.conf

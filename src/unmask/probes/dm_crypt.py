@@ -10,7 +10,8 @@ from unmask.probes._probe import Probe
 from unmask.probes._section import Section
 from unmask.probes._words import cipher, number
 
-# dmsetup shows zeros for a key unless told otherwise; awk makes sure of it. Its length is needed.
+# dmsetup would load the device mapper; it is asked only where that is loaded. It shows zeros for a
+# key unless told otherwise; awk makes sure of it. The key's length is needed.
 COMMAND = r"""
 part uuids
 for directory in sys/block/dm-*/dm; do
@@ -19,7 +20,7 @@ for directory in sys/block/dm-*/dm; do
     fi
 done
 part table
-if has dmsetup; then
+if has dmsetup && grep -q device-mapper proc/misc; then
     dmsetup table --target crypt | awk '{
         for (i = 1; i <= NF; i++)
             if (length($i) >= 16 && $i ~ /^[0-9A-Fa-f]+$/) gsub(/[^0]/, "0", $i)

@@ -12,7 +12,8 @@ from unmask.probes._words import cipher, ciphers, number, unique
 # The kernel prints keys: awk puts their length in their place before anything leaves the guest.
 COMMAND = r"""
 part xfrm
-if has ip; then
+# Asking for associations would load the module that has none: protocol 6 is NETLINK_XFRM.
+if has ip && awk '$2 == 6 { found = 1 } END { exit !found }' proc/net/netlink; then
     ip xfrm state | awk '{
         for (i = 1; i <= NF; i++)
             if ($i ~ /^0x[0-9A-Fa-f]+$/ && length($i) >= 18) $i = "bits:" (length($i) - 2) * 4
@@ -20,7 +21,7 @@ if has ip; then
     }'
 fi
 part setkey
-if has setkey; then
+if has setkey && { [ "$(uname -s)" != Linux ] || [ -e proc/net/pfkey ]; }; then
     setkey -D | sed -n -E 's/^[[:space:]]*([EA]):[[:space:]]*([a-z0-9-]+).*/\1 \2/p'
 fi
 part version

@@ -10,9 +10,11 @@ from unmask.probes._probe import Probe
 from unmask.probes._section import Section
 from unmask.probes._words import number, unique
 
+# Told where /proc is, ss reads that, and does not load the kernel's modules for its own question.
 COMMAND = """\
 part sockets
 if has ss; then
+    export PROC_ROOT=/proc
     ss -H -lntup || ss -lntup
 elif [ "$(uname -s)" = FreeBSD ] && has sockstat; then
     sockstat -46l

@@ -10,14 +10,19 @@ from unmask.probes._probe import Probe
 from unmask.probes._section import Section
 from unmask.probes._words import cipher, unique
 
-# Salts and digests are no keys, but nobody needs them. Locks would be files in /run.
+# Salts and digests are no keys, but nobody needs them. Locks would be files in /run, and with them
+# cryptsetup would mend a damaged header. Versions before 2.0 know no locks and mend nothing.
 COMMAND = r"""
 if ! has cryptsetup || ! has blkid; then
     exit 127
 fi
 part devices
+locks=
+if cryptsetup --help | grep -q -e --disable-locks; then
+    locks=--disable-locks
+fi
 dump() {
-    cryptsetup --disable-locks "$1" "$2" || cryptsetup "$1" "$2"
+    cryptsetup $locks "$1" "$2"
 }
 for device in $(blkid -c /dev/null -t TYPE=crypto_LUKS -o device | head -n 32); do
     part "luks $device"

@@ -17,13 +17,14 @@ if has openssl; then
     openssl version -c
 fi
 part masks
+set --
 for file in etc/environment etc/profile etc/profile.d/* etc/default/* etc/sysconfig/* \\
     etc/systemd/system/*.service etc/systemd/system/*.d/*.conf etc/systemd/system.conf; do
-    if [ -f "$file" ]; then
-        grep -q -E '^[^#]*OPENSSL_(ia32|arm|ppc|s390x)cap' "$file" &&
-            printf '/%s\\n' "$file"
+    if [ -f "$file" ] && [ -r "$file" ]; then
+        set -- "$@" "$file"
     fi
 done
+grep -l -E '^[^#]*OPENSSL_(ia32|arm|ppc|s390x)cap' "$@" /dev/null | sed 's|^|/|'
 """
 
 _VERSION = re.compile(r"^((?:OpenSSL|LibreSSL|BoringSSL) [0-9][\w.+-]*)", re.MULTILINE)

@@ -65,7 +65,7 @@ def _config(
         transport=cipher(options.get("proto", "")),
         device=cipher(options.get("dev", "")),
         ciphers=ciphers(listed or options.get("cipher", "")),
-        offload=_offload(options, mode, built=built),
+        offload=_offload(options, mode, version, built=built),
         version=version,
         library=library,
     )
@@ -81,13 +81,17 @@ def _mode(options: dict[str, str]) -> str:
     return "server" if "tls-server" in options else ""
 
 
-def _offload(options: dict[str, str], mode: str, *, built: bool | None) -> bool | None:
+def _offload(
+    options: dict[str, str], mode: str, version: str, *, built: bool | None
+) -> bool | None:
     """Return False where the kernel cannot do it; that it does takes the module as well."""
     if built is False or options.keys() & _NO_OFFLOAD:
         return False
     if options.get("dev", "").startswith("tap") or options.get("dev-type") == "tap":
         return False
-    if mode == "server" and options.get("topology", "net30") != "subnet":
+    # A server's default until 2.6 is net30, from 2.7 on subnet (Changes.rst).
+    default = "net30" if re.match(r"2\.[0-6](?:\D|$)", version) else "subnet"
+    if mode == "server" and options.get("topology", default) != "subnet":
         return False
     return None
 

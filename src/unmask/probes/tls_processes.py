@@ -11,18 +11,27 @@ from unmask.probes._section import Section
 from unmask.probes._words import number, unique
 
 # One line a program: pid, name, executable, then what was found. An executable is only searched
-# where no library is mapped, for the marks that Go, rustls and static OpenSSL leave.
+# where no library is mapped, for the marks that Go, rustls and static OpenSSL leave; a second time
+# only where there is one, because executables are large.
 COMMAND = r"""
 [ -d proc/1 ] || exit 127
 part processes
 pids=$(
     if has ss; then
-        ss -H -lntup | grep -o 'pid=[0-9]*' | cut -d = -f 2
+        PROC_ROOT=/proc ss -H -lntup | grep -o 'pid=[0-9]*' | cut -d = -f 2
     else
         netstat -lntup | sed -n 's|.* \([0-9][0-9]*\)/.*|\1|p'
     fi | sort -n -u | head -n 200
 )
 seen=' '
+signs='Go buildinf:
+rustls
+BoringSSL
+OpenSSL 1.1.1
+OpenSSL 3.'
+signed() {
+    grep -q -F -e "$2" "proc/$1/exe"
+}
 names='ssl|crypto|gnutls|nss3|ssl3|freebl|softokn|jvm|wolfssl|mbed|sodium'
 for pid in $pids; do
     name=$(cat "proc/$pid/comm") || continue
@@ -35,11 +44,13 @@ for pid in $pids; do
         sed -n -E "s#.*/(lib($names)[^/ ]*\.so[0-9.]*)( .*)?\$#\1#p" "proc/$pid/maps" |
             sort -u | tr '\n' ' '
     )
-    if [ ! "$libraries" ] && [ "$exe" ]; then
-        for sign in 'Go buildinf:' 'rustls' 'BoringSSL' 'OpenSSL 1.1.1' 'OpenSSL 3.'; do
-            if grep -q -F -e "$sign" "proc/$pid/exe"; then
-                libraries="$libraries$(printf '%s' "$sign" | tr -d ' :')! "
-            fi
+    if [ ! "$libraries" ] && [ "$exe" ] && signed "$pid" "$signs"; then
+        for sign in Gobuildinf rustls BoringSSL OpenSSL1.1.1 OpenSSL3.; do
+            case $sign in
+                Go*) signed "$pid" 'Go buildinf:' ;;
+                OpenSSL*) signed "$pid" "OpenSSL ${sign#OpenSSL}" ;;
+                *) signed "$pid" "$sign" ;;
+            esac && libraries="$libraries$sign! "
         done
     fi
     printf '%s\t%s\t%s\t%s\n' "$pid" "$name" "$exe" "$libraries"
