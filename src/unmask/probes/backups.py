@@ -10,8 +10,8 @@ from unmask.probes._section import Section
 from unmask.probes._words import unique, versions
 
 # Of schedules only the tool's and the file's name are printed: command lines hold passwords. One
-# grep reads them all, since a guest may have hundreds of units. borg is not started for its version:
-# that takes Python half a second.
+# grep reads them all, since a guest may have hundreds of units. borg is not started for its
+# version: that takes Python half a second.
 COMMAND = r"""
 part tools
 for tool in restic borg kopia rclone duplicity duplicacy rustic gocryptfs proxmox-backup-client; do
