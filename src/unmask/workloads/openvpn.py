@@ -59,8 +59,7 @@ def _configured(inside: Inside, config: OpenVpn, found: tuple[Socket, ...]) -> W
     cipher = config.ciphers[0] if config.ciphers else ""
     if not cipher and config.mode == "peer":
         cipher = _STATIC_DEFAULT
-    where = "in the kernel" if crypto.consumer in ("openvpn-dco", "freebsd") else "in user space"
-    parts = [crypto.label, where, config.mode, *(socket.place for socket in found[:1])]
+    parts = [_who(crypto), config.mode, *(socket.place for socket in found[:1])]
     return Workload(
         kind=WorkloadKind.OPENVPN,
         name=config.config,
@@ -74,6 +73,15 @@ def _configured(inside: Inside, config: OpenVpn, found: tuple[Socket, ...]) -> W
         confidence=Confidence.FIRM if crypto.seen else Confidence.TENTATIVE,
         ports=tuple(sorted({socket.port for socket in found})),
     )  # fmt: skip
+
+
+def _who(crypto: Crypto) -> str:
+    """Return who encrypts, for people."""
+    if crypto.consumer in ("openvpn-dco", "freebsd"):
+        return "in the kernel (DCO)"
+    if crypto.consumer == OPENVPN:
+        return f"{f'OpenSSL {crypto.version}'.strip()} in user space"
+    return crypto.label
 
 
 def _said_by(config: OpenVpn) -> Iterator[str]:

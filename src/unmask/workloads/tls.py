@@ -158,7 +158,7 @@ def _quic(inside: Inside, item: TlsPort) -> bool:
 
 def _settings(service: TlsService) -> Iterator[str]:
     """Yield what a server's configuration says."""
-    ports = f" on port {listed(service.ports)}" if service.ports else ""
+    ports = f" for port {listed(service.ports)}" if service.ports else ""
     yield f"The configuration of {service.name} turns TLS on{ports}."
     if service.ciphers:
         yield f"It sets the ciphers {listed(service.ciphers)[:300]}."
