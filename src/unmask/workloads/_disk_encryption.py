@@ -12,7 +12,7 @@ from unmask.model.inside_storage import VolumeKind
 from unmask.model.inventory import Guest
 from unmask.model.reading import Reading
 from unmask.model.workload import Activity, Workload, WorkloadKind
-from unmask.workloads._asked import entered, listed, shortfalls, system
+from unmask.workloads._asked import entered, shortfalls, system
 from unmask.workloads._volume import WORDS, Volume
 from unmask.workloads._volumes import MOST, volumes
 
@@ -86,9 +86,7 @@ def _detail(volume: Volume) -> str:
     words = [WORDS[volume.kind] + (f" on {on}" if on else "")]
     if volume.key_bits:
         words.append(f"{volume.key_bits}-bit key")
-    if volume.mountpoints:
-        words.append(f"mounted at {listed(volume.mountpoints[:3])}")
-    return ", ".join(words)
+    return ", ".join(filter(None, (*words, volume.used)))
 
 
 def _activity(inside: Inside | None, volume: Volume) -> Activity:

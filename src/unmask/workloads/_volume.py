@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from unmask.model.inside_storage import VolumeKind
+from unmask.workloads._asked import listed
 
 SIGNATURES = {
     "crypto_LUKS": VolumeKind.LUKS,
@@ -58,6 +59,13 @@ class Volume:
         """Return what to call it."""
         place = next(iter(self.mountpoints), "")
         return self.mapping or self.device or place or self.disk or "a device without a name"
+
+    @property
+    def used(self) -> str:
+        """Return "mounted at /srv", "used as swap", or "" where neither was seen."""
+        if "[SWAP]" in self.mountpoints:
+            return "used as swap"
+        return f"mounted at {listed(self.mountpoints[:3])}" if self.mountpoints else ""
 
     def say(self, sentence: str) -> None:
         """Add a sentence of evidence, while there are few."""

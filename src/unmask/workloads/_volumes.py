@@ -20,7 +20,7 @@ from unmask.model.inside_storage import (
     VolumeKind,
 )
 from unmask.model.inventory import Guest
-from unmask.workloads._asked import entered, listed, said
+from unmask.workloads._asked import entered, said
 from unmask.workloads._host_parts import HostPart, host_parts
 from unmask.workloads._volume import HEADED, SIGNATURES, WORDS, Volume, described
 
@@ -111,9 +111,9 @@ class _Register:
             return  # it is shown below each of its disks
         volume.open, volume.mapping = True, item.name
         volume.mountpoints = _mounted(devices, index)
-        at = f", mounted at {listed(volume.mountpoints[:3])}" if volume.mountpoints else ""
         what = item.name or "a volume"
-        volume.say(f"lsblk shows {what} open on {parent or 'its device'}{at}.")
+        used = f", {volume.used}" if volume.used else ""
+        volume.say(f"lsblk shows {what} open on {parent or 'its device'}{used}.")
 
     def signature(self, device: str, kind: VolumeKind) -> None:
         """Take what blkid finds."""
@@ -176,8 +176,8 @@ class _Register:
         volume.listed = True
         volume.mapping = volume.mapping or entry.name
         volume.learn(entry.kind, entry.cipher, entry.key_bits)
-        how = "opens it at boot" if entry.automatic else "lists it, not to be opened at boot"
-        volume.say(f"/etc/crypttab {how} as {entry.name}.")
+        boot = "opens it at boot" if entry.automatic else "does not open it at boot"
+        volume.say(f"/etc/crypttab names it {entry.name} and {boot}.")
 
     def host_part(self, part: HostPart, kind: VolumeKind) -> None:
         """Take what the host sees on a disk."""
