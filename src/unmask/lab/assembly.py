@@ -35,7 +35,7 @@ def assemble(site: Site, edition: Edition, pace: float) -> Cluster:
     )
     containers = cluster.guests("lxc")
     for vmid, table in site.agents.items():
-        cluster.agents[vmid] = _agent(cluster, vmid, guest_agent.parse(table, pace))
+        cluster.agents[vmid] = _agent(cluster, vmid, guest_agent.parse(table, pace, site.profiles))
     for vmid, node in cluster.guests().items():
         if vmid in site.running:
             cluster.began(vmid, cluster.guest(node, vmid).main)
@@ -53,7 +53,7 @@ def _agent(cluster: Cluster, vmid: int, agent: GuestAgent) -> GuestAgent:
         node, process = cluster.guests()[vmid], cluster.process(vmid)
         values = process.values if process else {}
         host = cluster.hosts[node]
-        fields = {name: host.field(name) for name in ("vendor_id", "cpu family", "model name")}
+        fields = {name: host.field(name) for name in guest_cpu.FIELDS}
         found = guest_cpu.view(cluster, node, values)
         return guest_cpu.proc_cpuinfo(found, fields, processors(values))
 

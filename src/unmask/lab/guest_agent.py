@@ -1,7 +1,8 @@
 """A simulated guest with a guest agent: a table of files and of programs with their answers.
 
 No program really runs. `cat` reads the table's files, every other command line answers what the
-table says; a program that the table does not have is one that the guest does not have.
+table says; a program that the table does not have is one that the guest does not have. The program
+with which unmask looks into guests is answered by `guest_inside`.
 
 Sources: the QEMU guest agent's errors as recorded; `guest-exec-status` forgets a finished process
 once it has been asked for.
@@ -15,8 +16,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from unmask.lab import guest_inside
 from unmask.lab.answer import Json, Refused
+from unmask.lab.guest_inside import Inside
 
+MOST = 16 * 1024**2
+"""Bytes of output that the agent keeps (qga/commands.c)."""
 NO_SUCH_PID = "Agent error: Invalid parameter 'pid'"
 
 
@@ -46,6 +51,8 @@ class GuestAgent:
     commands: dict[tuple[str, ...], Outcome] = field(default_factory=dict)
     cpuinfo: Callable[[], str] | None = None
     """Gives /proc/cpuinfo as the guest sees it now; None where `files` has it."""
+    inside: Inside | None = None
+    """What the guest tells whoever looks into it; None where it has no shell for that."""
     pace: float = 1.0
     _waiting: dict[int, tuple[float, Outcome]] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1201, 2))
@@ -73,6 +80,10 @@ class GuestAgent:
             return self.commands[argv]
         if argv[:1] == ("cat",):
             return self._cat(argv[1:], typed)
+        program = self.inside.answers(argv, typed) if self.inside else None
+        if self.inside and program is not None:
+            seen = self.content("/proc/cpuinfo") or b""
+            return Outcome(self.inside.told(program, seen.decode()))
         if any(known[0] == argv[0] for known in self.commands):
             return Outcome(err=f"{argv[0]}: the lab has no answer for this\n".encode(), exit=2)
         return None
@@ -105,7 +116,8 @@ class GuestAgent:
         found: dict[str, Any] = {"exited": 1, **ended}
         for name, data in (("out", outcome.out), ("err", outcome.err)):
             if data:
-                found |= {f"{name}-data": data.decode("latin-1"), f"{name}-truncated": 0}
+                cut = int(len(data) > MOST)
+                found |= {f"{name}-data": data[:MOST].decode("latin-1"), f"{name}-truncated": cut}
         return found
 
     def content(self, path: str) -> bytes | None:
@@ -141,8 +153,16 @@ class GuestAgent:
         self.files[path] = content
 
 
-def parse(table: Mapping[str, Any], pace: float) -> GuestAgent:
-    """Return the agent that a table of the lab's data describes."""
+def parse(
+    table: Mapping[str, Any], pace: float, profiles: Mapping[str, Mapping[str, Any]]
+) -> GuestAgent:
+    """Return the agent that a table of the lab's data describes.
+
+    Args:
+        table: Of one guest.
+        pace: Lab seconds per second.
+        profiles: What guests of a kind tell whoever looks into them.
+    """
     commands = {
         tuple(row["argv"]): Outcome(
             _bytes(row.get("out", "")),
@@ -158,6 +178,7 @@ def parse(table: Mapping[str, Any], pace: float) -> GuestAgent:
         told=dict(table.get("told", {})),
         files={path: _bytes(text) for path, text in table.get("files", {}).items()},
         commands=commands,
+        inside=guest_inside.parse(table["inside"], profiles) if "inside" in table else None,
         pace=pace,
     )
     agent.directories |= frozenset(table.get("directories", ()))

@@ -15,6 +15,14 @@ from unmask.lab.guest_file import Values
 from unmask.model.cpu import Accelerator, FeatureView, Mode, Origin
 from unmask.model.reading import Known
 
+FIELDS = ("vendor_id", "cpu family", "model", "model name", "stepping")
+"""Lines of /proc/cpuinfo that a guest has as well, in their order."""
+NAMES = {
+    "qemu64": ("QEMU Virtual CPU version 2.5+", 15, 107, 1),
+    "kvm64": ("Common KVM processor", 15, 6, 1),
+}
+"""Name, family, model and stepping (QEMU, target/i386/cpu.c); the vendor is the host's with KVM."""
+
 FAILED = "start failed: QEMU exited with code 1"
 NEEDS_KVM = "kvm: CPU model 'host' requires KVM or HVF"
 
@@ -98,14 +106,12 @@ def proc_cpuinfo(found: FeatureView, fields: Mapping[str, str], processors: int)
         processors: How many it has.
     """
     flags = [flag for flag in sorted(found.states) if found.shows(flag)]
+    name, family, model, stepping = NAMES.get(found.model, (f"QEMU CPU {found.model}", 15, 6, 1))
+    own = {"cpu family": family, "model": model, "model name": name, "stepping": stepping}
     passthrough = not found.model
-    name = fields["model name"] if passthrough else f"QEMU CPU {found.model}"
-    lines = [
-        ("vendor_id", fields["vendor_id"]),
-        ("cpu family", fields["cpu family"] if passthrough else "15"),
-        ("model name", name),
-        ("flags", " ".join(flags)),
-    ]
+    lines = [(field, fields[field] if passthrough else own.get(field, "")) for field in FIELDS]
+    lines[0] = ("vendor_id", fields["vendor_id"])
+    lines.append(("flags", " ".join(flags)))
     return "".join(
         "".join(f"{key:<16}: {value}\n" for key, value in [("processor", str(number)), *lines])
         + "\n"

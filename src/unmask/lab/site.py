@@ -14,6 +14,8 @@ from unmask.lab.host import GIB, Host
 
 TREE = "pve"
 """The folder of the data that is /etc/pve."""
+INSIDE = "inside"
+"""The folder of the data with what guests tell of themselves: VMID.json, and profiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class Site:
     """Guests that do not react to a request to power down."""
     agents: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     """Simulated guests with an agent, as `guest_agent.parse` takes them."""
+    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What guests of a kind tell whoever looks into them, by the name that tables call it."""
     logins: Mapping[str, str] = field(default_factory=dict)
     """Names of tokens ("user@realm!id") by what the lab calls them."""
     secrets: Mapping[str, str] = field(default_factory=dict)
@@ -41,16 +45,27 @@ def packaged() -> Site:
     data = resources.files("unmask.lab").joinpath("data")
     facts = json.loads(data.joinpath("site.json").read_text(encoding="utf-8"))
     agents = json.loads(data.joinpath("guests.json").read_text(encoding="utf-8"))
+    inside = _tables(data.joinpath(INSIDE))
     return Site(
         files=dict(_texts(data.joinpath(TREE), "")),
         hosts={name: _host(data, name, row) for name, row in facts["hosts"].items()},
         running=frozenset(facts["running"]),
         without_acpi=frozenset(facts["without_acpi"]),
-        agents={int(vmid): table for vmid, table in agents.items()},
+        agents={int(vmid): _with(table, inside.get(vmid)) for vmid, table in agents.items()},
+        profiles={name: table for name, table in inside.items() if not name.isdigit()},
         logins=facts["tokens"],
         secrets={name: secrets.token_hex(16) for name in facts["tokens"].values()},
         passwords={name: secrets.token_urlsafe(12) for name in facts["users"]},
     )
+
+
+def _tables(folder: Traversable) -> Mapping[str, Mapping[str, Any]]:
+    """Return the JSON files of a folder by their names without the ending."""
+    return {path.removesuffix(".json"): json.loads(text) for path, text in _texts(folder, "")}
+
+
+def _with(table: Mapping[str, Any], inside: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    return table if inside is None else {**table, "inside": inside}
 
 
 def _host(data: Traversable, name: str, row: Mapping[str, int]) -> Host:

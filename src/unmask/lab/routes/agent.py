@@ -113,7 +113,11 @@ def execute(call: Call) -> Json:
     agent = agent_of(call)
     given = call.given["command"]
     argv = given if call.cluster.edition.since("8.0") else _split(given)
-    return {"pid": agent.run(argv, call.text("input-data").encode())}
+    try:
+        typed = call.text("input-data").encode("latin-1")
+    except UnicodeEncodeError as error:
+        raise Refused(WIDE) from error
+    return {"pid": agent.run(argv, typed)}
 
 
 def _split(given: Json) -> list[str]:
