@@ -18,7 +18,7 @@ from unmask.model.reading import Missing
 
 FOLDER = Path(__file__).parents[3] / "shared" / "guests"
 DENIED = Missing("only root may read it", "root in the guest")
-_BRIDGE = re.compile(r"\b(?:lib\S+\.so\S*)")
+_LOADED = re.compile(r"\b(?:lib\S+\.so\S*)")
 
 
 class Recording:
@@ -40,7 +40,7 @@ class Recording:
             system=System("Linux", kernel=self.text("uname_a").split()[2], machine="x86_64"),
             cpu=cpuinfo.parse(self.text("cpuinfo")),
             crypto_drivers=parsed(
-                "crypto_drivers", __proc__crypto=self.text("proc_crypto_instantiated")
+                "crypto_drivers", **{"/proc/crypto": self.text("proc_crypto_instantiated")}
             ),
             openssl=parsed("openssl", version=self.text("openssl_version_a")),
             listeners=parsed("listeners", sockets=self.text("ss_lntup")),
@@ -49,7 +49,7 @@ class Recording:
             openvpn=parsed(
                 "openvpn",
                 version=self.text("openvpn_version"),
-                __etc__openvpn__server__server__conf=self.text("openvpn_config"),
+                **{"/etc/openvpn/server/server.conf": self.text("openvpn_config")},
             ),
             ipsec=parsed(
                 "ipsec",
@@ -87,7 +87,7 @@ class Recording:
     def _services(self) -> object:
         lines = self.text("nginx_T_tls").splitlines()
         text = "\n".join(line.partition(":\t")[2] or line.partition(":")[2] for line in lines)
-        return parsed("tls_services", __etc__nginx__nginx__conf=text)
+        return parsed("tls_services", **{"/etc/nginx/nginx.conf": text})
 
     def _processes(self) -> str:
         """Return the probe's lines: pid, name, executable, libraries."""
@@ -96,7 +96,7 @@ class Recording:
         for line in self.text("ldd").splitlines():
             if line.startswith("/"):
                 program = line.rstrip(":").rpartition("/")[2]
-            elif found := _BRIDGE.search(line):
+            elif found := _LOADED.search(line):
                 libraries.setdefault(program, []).append(found[0])
         rows = []
         for row in self.text("ps_daemons").splitlines()[1:]:

@@ -66,8 +66,8 @@ def recorded(module: str, name: str) -> Any:
 
 
 def parsed(module: str, **parts: str) -> Any:
-    """Return what a probe reads in a section with these parts; "__" in a name stands for "/"."""
-    found = {name.replace("__", "/"): text.encode() for name, text in parts.items()}
+    """Return what a probe reads in a section with these parts."""
+    found = {name: text.encode() for name, text in parts.items()}
     return bounded(probe_case.probes()[module].parse(Section(parts=found)))
 
 

@@ -303,8 +303,8 @@ def test_mail_servers_do_tls_on_ports_that_their_configuration_does_not_name() -
     services = parsed(
         "tls_services",
         **{
-            "__etc__postfix__main.cf": "smtpd_tls_security_level = may\n",
-            "__etc__dovecot__conf.d__10-ssl.conf": "ssl = required\n",
+            "/etc/postfix/main.cf": "smtpd_tls_security_level = may\n",
+            "/etc/dovecot/conf.d/10-ssl.conf": "ssl = required\n",
         },
     )
     read = inside(

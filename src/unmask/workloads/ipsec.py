@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unmask.crypto.ciphers import family
+from unmask.crypto.drivers import meaning
 from unmask.model.finding import Confidence
 from unmask.model.inside import Inside
 from unmask.model.inside_tunnels import IpSec, SecurityAssociation
 from unmask.model.inventory import Guest
+from unmask.model.outlook import Status
 from unmask.model.workload import Activity, Finder, Workload, WorkloadKind
 from unmask.workloads._asked import entered, listed, owed, said, shortfalls, system
 from unmask.workloads._sockets import IKE, Socket, held, names_seen, sockets
@@ -51,7 +53,8 @@ def _active(inside: Inside, algorithm: str, alike: list[SecurityAssociation]) ->
     bits = f" with keys of {listed(sizes)} bits" if sizes else ""
     says = [f"An ESP association in the kernel uses {algorithm}{bits}."]
     if driver:
-        says.append(f"The kernel serves it with the driver {driver}.")
+        proof = "" if meaning(driver) is not Status.UNKNOWN else ", whose name proves nothing"
+        says.append(f"The kernel serves it with the driver {driver}{proof}.")
     elif consumer == "ipsec" and inside.crypto_drivers.known:
         says.append(f"The kernel's list of drivers has none for {algorithm} yet.")
     return Workload(
@@ -69,8 +72,14 @@ def _active(inside: Inside, algorithm: str, alike: list[SecurityAssociation]) ->
 
 
 def _driver(inside: Inside, algorithm: str) -> str:
-    """Return the kernel's driver; "" where it is not known or none is registered."""
-    serving = inside.serving(algorithm) if inside.crypto_drivers.known else None
+    """Return the kernel's driver; "" where it is not known or none is registered.
+
+    rfc4106(gcm(aes)), which IPsec asks for, is made of gcm(aes) where no driver has it whole.
+    """
+    if not inside.crypto_drivers.known:
+        return ""
+    inner = algorithm.partition("(")[2].removesuffix(")")
+    serving = inside.serving(algorithm) or (inside.serving(inner) if inner.count("(") else None)
     return serving.driver if serving else ""
 
 
