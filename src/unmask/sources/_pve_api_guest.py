@@ -182,6 +182,7 @@ def container(item: Listed, place: Place, location: str) -> Guest:
 
 def _named(item: Listed, place: Place, location: str) -> Guest:
     word = "VM" if item.kind == "qemu" else "CT"
+    said = guest.declarations({"tags": text(item.row.get("tags", ""))})
     return Guest(
         subject=f"{place.cluster}/{item.vmid}",
         ident=item.vmid,
@@ -194,8 +195,10 @@ def _named(item: Listed, place: Place, location: str) -> Guest:
         accelerator=Accelerator.UNKNOWN,
         configured=guest.SHARED,
         template=number(item.row.get("template")) == 1,
+        remarks=said.remarks,
         location=location,
         lock=excerpt(text(item.row.get("lock", "")), 40),
+        declared=said.declarations,
     )
 
 

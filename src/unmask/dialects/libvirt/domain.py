@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from unmask.dialects import qemu
+from unmask.dialects import declared, qemu
+from unmask.dialects.declared import NOTHING, Declared
 from unmask.dialects.excerpt import excerpt
 from unmask.dialects.libvirt import cpu, request
 from unmask.dialects.libvirt.place import CONTAINERS, Place, accelerator, architecture
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from unmask.dialects.libvirt.xml import Element
 
 QEMU = "{http://libvirt.org/schemas/domain/qemu/1.0}"
+OWN = "{urn:unmask}"
+"""Of what `virsh metadata NAME --uri urn:unmask --key unmask --set ...` writes for us."""
 LIBOSINFO = "{http://libosinfo.org/xmlns/libvirt/domain/1.0}"
 
 
@@ -40,6 +43,8 @@ class Domain:
     os_declared: str = ""
     """The libosinfo id of the metadata: "http://microsoft.com/win/10"."""
     remarks: tuple[Remark, ...] = ()
+    declared: Declared = NOTHING
+    """What its title, description and metadata say of its workloads."""
 
     @property
     def container(self) -> bool:
@@ -81,6 +86,7 @@ def read(root: Element, host_arch: str = "", models: frozenset[str] | None = Non
         request=request.read(root.find("cpu"), raw, x86=place.x86),
         os_declared=_os_declared(root),
         remarks=tuple(_remarks(root, kind, place.arch)),
+        declared=_declared(root),
     )
 
 
@@ -157,6 +163,14 @@ def _with(spec: CpuSpec, remark: Remark) -> CpuSpec:
 def _os_declared(root: Element) -> str:
     system = root.find(f"metadata/{LIBOSINFO}libosinfo/{LIBOSINFO}os")
     return system.get("id", "")[:256] if system is not None else ""
+
+
+def _declared(root: Element) -> Declared:
+    """Return what is declared: lines of the title and description, and `<unmask:workloads>`."""
+    found = NOTHING
+    for name in ("title", "description"):
+        found += declared.of_notes(text_of(root, name), f"its {name}")
+    return found + declared.parse(text_of(root, f"metadata/{OWN}workloads"), "its metadata")
 
 
 def _remarks(root: Element, kind: str, arch: str) -> list[Remark]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from unmask.cpu import features
 from unmask.cpu.resolve import resolve
+from unmask.dialects.declared import Declared
 from unmask.dialects.libvirt import request
 from unmask.dialects.libvirt.domain import Domain
 from unmask.dialects.libvirt.request import Change
@@ -60,6 +61,7 @@ def guest(
     waiting, remarks = _waiting(forms, offers)
     configured = _configured(forms, waiting)
     named = main.name or name
+    said = _declared(forms)
     return Guest(
         subject=f"{host}/{named}",
         ident=main.uuid,
@@ -74,9 +76,21 @@ def guest(
         running=_running(forms, configured),
         pending=forms.inactive.cpu if waiting and forms.inactive else None,
         os_declared=main.os_declared,
-        remarks=main.remarks + remarks,
+        remarks=main.remarks + remarks + said.remarks,
         location=location,
+        declared=said.declarations,
     )
+
+
+def _declared(forms: Forms) -> Declared:
+    """Return what the persistent configuration and the running domain declare.
+
+    Notes may be changed in either: the running one's come last, and so count.
+    """
+    both = [form.declared for form in (forms.inactive, forms.live) if form]
+    declarations = dict.fromkeys(item for found in both for item in found.declarations)
+    remarks = dict.fromkeys(item for found in both for item in found.remarks)
+    return Declared(tuple(declarations), tuple(remarks))
 
 
 def _configured(forms: Forms, waiting: bool) -> CpuSpec:  # noqa: FBT001 - the state, not a switch

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from unmask.dialects.excerpt import excerpt
 from unmask.dialects.proxmox import cpu_option
@@ -60,7 +61,7 @@ class Section:
     """The main part of the file, `[PENDING]`, or a snapshot."""
 
     values: Mapping[str, str] = field(default_factory=dict)
-    """As Proxmox keeps them; booleans are "0" or "1"."""
+    """As Proxmox keeps them; booleans are "0" or "1", and `description` is decoded."""
     dropped: tuple[Dropped, ...] = ()
     deletes: tuple[str, ...] = ()
     """Keys that a pending `delete:` takes away."""
@@ -85,10 +86,15 @@ class _Part:
     dropped: list[Dropped] = field(default_factory=list)
     deletes: tuple[str, ...] = ()
     commented: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """The lines of the description, decoded."""
 
     def finished(self) -> Section:
         """Return it as it is."""
-        return Section(self.values, tuple(self.dropped), self.deletes, tuple(self.commented))
+        values = self.values
+        if self.notes:
+            values = {**values, "description": "\n".join(self.notes)}
+        return Section(values, tuple(self.dropped), self.deletes, tuple(self.commented))
 
 
 @dataclass(slots=True)
@@ -108,10 +114,13 @@ class _Reader:
 
     def line(self, number: int, line: str) -> None:
         """Take one line."""
-        if not line.strip() or self.section(line) or line.startswith("#"):
+        if not line.strip() or self.section(line):
             return
         part = self.current
         if part is None:
+            return
+        if line.startswith("#"):
+            part.notes.append(unquote(line[1:], errors="replace"))
             return
         match = SETTING.fullmatch(line)
         if match is None:
@@ -142,6 +151,8 @@ class _Reader:
         """Take a value that Proxmox keeps as it stands."""
         if key == "args":
             part.values[key] = value
+        elif key == "description":  # its form before Proxmox VE wrote comments instead
+            part.notes = [unquote(value, errors="replace")]
         elif key == "delete" and part is self.pending:
             words = re.split(r"[,;\s]+", value)
             part.deletes += tuple(word.removeprefix("!") for word in words if word)

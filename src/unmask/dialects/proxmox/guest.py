@@ -6,10 +6,12 @@ snapshot with memory resume with is their `runningcpu` (pve-docs, qm; PVE/QemuCo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from unmask.dialects import qemu
+from unmask.dialects import declared, qemu
+from unmask.dialects.declared import Declared
 from unmask.dialects.excerpt import excerpt
 from unmask.dialects.proxmox import specification
 from unmask.dialects.proxmox.conf import Dropped, GuestConfig, Section, parse, without_comment
@@ -64,6 +66,7 @@ def read(text: str, vmid: str, place: Place, location: str = "") -> Guest:
 def build(config: GuestConfig, vmid: str, place: Place, location: str = "") -> Guest:
     """Return the virtual machine that a configuration describes."""
     values = config.main.values
+    said = declarations(values)
     configured = specification.specify(config.main, place)
     running = _running(values, place, configured)
     return Guest(
@@ -82,13 +85,24 @@ def build(config: GuestConfig, vmid: str, place: Place, location: str = "") -> G
         pending_accelerator=_pending_accelerator(config, place),
         template=values.get("template") == "1",
         os_declared=excerpt(without_comment(values.get("ostype", "")), 40),
-        remarks=_remarks(config),
+        remarks=_remarks(config) + said.remarks,
         snapshots=tuple(
             _snapshot(name, section, place) for name, section in sorted(config.snapshots.items())
         ),
         location=location,
         lock=excerpt(values.get("lock", ""), 40),
+        declared=said.declarations,
     )
+
+
+def declarations(values: Mapping[str, str]) -> Declared:
+    """Return what a guest's tags and then its notes say of its workloads.
+
+    Args:
+        values: Options by name, of which `tags` and `description` are looked at.
+    """
+    tags = re.split(r"[;,\s]+", values.get("tags", ""))
+    return declared.of_tags(tags) + declared.of_notes(values.get("description", ""))
 
 
 def _name(section: Section, vmid: str) -> str:
@@ -198,6 +212,7 @@ def read_container(text: str, vmid: str, place: Place, location: str = "") -> Gu
     """
     values = parse(text, None).main.values
     arch = values.get("arch", "")
+    said = declarations(values)
     return Guest(
         subject=f"{place.cluster}/{vmid}",
         ident=vmid,
@@ -211,6 +226,8 @@ def read_container(text: str, vmid: str, place: Place, location: str = "") -> Gu
         configured=SHARED,
         template=values.get("template") == "1",
         os_declared=excerpt(values.get("ostype", ""), 40),
+        remarks=said.remarks,
         location=location,
         lock=excerpt(values.get("lock", ""), 40),
+        declared=said.declarations,
     )
