@@ -32,8 +32,8 @@ done
 config=$(.venv/bin/python -c 'import json, sys; print(json.load(open(sys.argv[1]))["config"])' \
     "$place/ready.json")
 
-echo 'demo: unmask audit lab' >&2
-"$unmask" audit --config "$config" --fail-on never lab
+echo 'demo: unmask audit inside (the cluster, and what is encrypted in its guests)' >&2
+"$unmask" audit --config "$config" --fail-on never inside
 cat <<'TEXT'
 
 That was an emulated cluster, and it is gone again. To go on:

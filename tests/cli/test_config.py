@@ -71,7 +71,7 @@ def test_every_target_and_entry_is_tried(command: Command, lab: Lab, tmp_path: P
     folder.mkdir(parents=True)
     (folder / "100.conf").write_text("name: x\ncpu: host\n")
     (tmp_path / "unmask.toml").write_text(text)
-    answer = command("config", "check")
+    answer = command("config", "check", "lab", "gone", "copy")
     assert answer.code == 3
     assert "127.0.0.1:1 does not work: 127.0.0.1:1 cannot be reached" in answer.output
     assert answer.output.count("answers: Proxmox VE") == 2

@@ -117,13 +117,13 @@ def test_ends_by_itself() -> None:
     assert process.returncode == 0, err
 
 
-def test_the_three_commands_to_try_work(tmp_path: Path) -> None:
+def test_the_commands_to_try_work(tmp_path: Path) -> None:
     """They are run as they are printed."""
     with serving(tmp_path / "ready.json") as (process, _):
         assert process.stdout is not None
         lines = list(iter(process.stdout.readline, "Ctrl-C ends it.\n"))
         commands = [line.strip() for line in lines[lines.index("Try:\n") + 1 :] if line.strip()]
-        first, check, less = [
+        first, inside, check, less = [
             subprocess.run(
                 ["/bin/sh", "-c", command],
                 capture_output=True,
@@ -136,6 +136,8 @@ def test_the_three_commands_to_try_work(tmp_path: Path) -> None:
         ]
     assert (first.returncode, first.stderr) == (1, "")  # there are findings
     assert "101 truenas" in first.stdout
+    assert (inside.returncode, inside.stderr) == (1, "")
+    assert inside.stdout.count("not entered") < first.stdout.count("not entered")
     assert (check.returncode, check.stderr) == (0, "")
     assert "  audit: works" in check.stdout
     assert "VM.Audit on /vms, propagated" in less.stdout

@@ -145,6 +145,7 @@ Passwords:
 
 Try:
   unmask audit --config {config} lab
+  unmask audit --config {config} inside    # looks into the guests as well
   unmask config check --config {config}
   UNMASK_PVE_TOKEN='{partial}' unmask audit pve://{lab.address} --ca-file {ca}
 

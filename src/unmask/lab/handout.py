@@ -7,31 +7,36 @@ from collections.abc import Mapping
 from pathlib import Path
 
 CONFIG = "unmask.toml"
-SECRET = "audit.secret"  # noqa: S105 - the name of a file
+TARGETS = {"lab": "audit", "inside": "agent"}
+"""Name of a token by the target that uses it: `inside` is the lab for who may enter its guests."""
 OWNER_ONLY = 0o600
 
 
 def write(folder: Path, address: str, ca: Path, tokens: Mapping[str, str]) -> None:
-    """Write a configuration with the target `lab`, and the secret that it refers to.
+    """Write a configuration with the targets `TARGETS`, and the secrets that it refers to.
 
     Args:
         folder: Where.
         address: Of the lab, with its port.
         ca: The CA's certificate.
-        tokens: By the lab's own names; without one called "audit" nothing is written.
+        tokens: By the lab's own names; targets whose token is not there are left out.
     """
-    if "audit" not in tokens:
-        return
-    token, _, secret = tokens["audit"].partition("=")
-    _private(folder / SECRET, secret + "\n")
-    text = (
-        "[targets.lab]\n"
-        f'address = "pve://{address}"\n'
-        f'ca_file = "{ca}"\n'
-        f'token_id = "{token}"\n'
-        f'token_file = "{folder / SECRET}"\n'
-    )
-    (folder / CONFIG).write_text(text, encoding="utf-8")
+    sections = []
+    for target, name in TARGETS.items():
+        if name not in tokens:
+            continue
+        token, _, secret = tokens[name].partition("=")
+        file = folder / f"{name}.secret"
+        _private(file, secret + "\n")
+        sections.append(
+            f"[targets.{target}]\n"
+            f'address = "pve://{address}"\n'
+            f'ca_file = "{ca}"\n'
+            f'token_id = "{token}"\n'
+            f'token_file = "{file}"\n'
+        )
+    if sections:
+        (folder / CONFIG).write_text("\n".join(sections), encoding="utf-8")
 
 
 def write_ready_file(path: Path, described: Mapping[str, object]) -> None:
