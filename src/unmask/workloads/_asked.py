@@ -10,6 +10,8 @@ from unmask.model.inventory import Guest
 from unmask.model.reading import Known, Reading
 
 T = TypeVar("T")
+MOST = 12
+"""Things that one sentence names."""
 
 
 def entered(guest: Guest) -> Inside | None:
@@ -46,6 +48,9 @@ def shortfalls(inside: Inside, *probes: str) -> Iterator[str]:
 
 
 def listed(words: Iterable[object], joint: str = "and") -> str:
-    """Return "a", "a and b", "a, b and c"."""
-    *most, last = [str(word) for word in words] or [""]
+    """Return "a", "a and b", "a, b and c"; of many, the first ones and how many more there are."""
+    named = [str(word) for word in words]
+    if len(named) > MOST:
+        named = [*named[: MOST - 1], f"{len(named) - MOST + 1} more"]
+    *most, last = named or [""]
     return f"{', '.join(most)} {joint} {last}" if most else last
