@@ -16,9 +16,10 @@ pytest_plugins = [
     "support.libvirtd",
     "support.cpuinfo_guest",
     "support.booted_guest",
+    "support.tls_server",
 ]
 
-PEERS = frozenset({"booted_guest", "cpuinfos", "guest_image", "libvirtd"})
+PEERS = frozenset({"booted_guest", "cpuinfos", "guest_image", "libvirtd", "openssl_server"})
 FIRST_BUILD_SECONDS = 1800
 """A peer's test may be the one that builds the guest image."""
 

@@ -92,7 +92,7 @@ def _smtp_answer(wire: Wire, code: str, otherwise: str = STRANGE) -> list[str]:
     for _ in range(LINES):
         line = _line(wire)
         lines.append(line)
-        if line[3:4] != "-":
+        if not line[:3].isdigit() or line[3:4] != "-":
             _expect(line, code, otherwise)
             return lines
     raise UnreadError("it answers without end")
