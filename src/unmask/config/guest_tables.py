@@ -20,10 +20,10 @@ from typing import Any
 
 from unmask.config import tables
 from unmask.connect import ssh_address
+from unmask.dialects import declared
 from unmask.errors import UsageError
 from unmask.model.inventory import Guest
 from unmask.model.visit import Declaration, Way
-from unmask.model.workload import WorkloadKind
 
 KINDS: Mapping[str, type] = {
     "address": str,
@@ -45,9 +45,6 @@ FILES = frozenset({"key", "password_file"})
 """Keys whose value is a path, relative to the configuration file."""
 
 _HOST_KEY = re.compile(r"SHA256:[A-Za-z0-9+/]{43}|[a-z0-9@.-]+ [A-Za-z0-9+/]{16,}={0,2}(?: .*)?")
-_DECLARED = re.compile(
-    r"(?P<no>no\s+)?(?P<kind>[a-z]+)(?:\s*\((?P<detail>[^()]{0,80})\))?", re.IGNORECASE
-)
 _PATTERN = re.compile(r"[*?\[]")
 
 
@@ -136,12 +133,11 @@ def _way(word: str, where: str) -> Way:
 
 def _declaration(text: str, where: str, path: Path) -> Declaration:
     """Return what "luks", "no tls" or "tls(go)" declares."""
-    match = _DECLARED.fullmatch(text.strip())
-    kind = match["kind"].lower() if match else ""
-    if match is None or kind not in set(WorkloadKind):
-        known = ", ".join(WorkloadKind)
+    found = declared.parse(text, path.name)
+    if found.remarks or len(found.declarations) != 1:
+        known = ", ".join(declared.KINDS)
         raise UsageError(
             f"{where}.workloads: {text[:80]!r} is no workload; write one of {known}, with the "
             'software or cipher in brackets ("tls(go)"), or with "no" before it'
         )
-    return Declaration(kind, not match["no"], path.name, (match["detail"] or "").strip())
+    return found.declarations[0]
