@@ -148,7 +148,9 @@ def smallest(case: GuestCase, wanted: frozenset[str], *, own_host: bool = False)
     """
     hosts = frozenset([case.host_cpu]) if own_host else _peers.known_cpus(case)
     needed = wanted & case.host_cpu.flags
-    return _models.smallest(hosts, case.guest.platform, case.view.level or 0, needed)
+    modern = "aes" in needed and _single_flags.ignored_by_windows(case)
+    level = case.view.level or 0
+    return _models.smallest(hosts, case.guest.platform, level, needed, modern=modern)
 
 
 def _for_proxmox(

@@ -19,7 +19,12 @@ VERSIONED = re.compile(r"-v\d+$")
 
 @lru_cache(maxsize=512)
 def smallest(
-    hosts: frozenset[HostCpu], platform: Platform, level: int, wanted: frozenset[str]
+    hosts: frozenset[HostCpu],
+    platform: Platform,
+    level: int,
+    wanted: frozenset[str],
+    *,
+    modern: bool = False,
 ) -> str:
     """Return a named model that every one of `hosts` can run, or "" where there is none.
 
@@ -29,6 +34,7 @@ def smallest(
         level: The x86-64 level that the guest has now: the model keeps it, or the highest that
             all of the hosts have.
         wanted: The flags that the model must show.
+        modern: Whether models of CPU family 15 will not do, which Proxmox VE's own are.
 
     Proxmox VE's own models come first: they say no vendor, so that they suit hosts of several.
     """
@@ -36,7 +42,7 @@ def smallest(
         return ""
     kept = min(level, *(levels.level(host.flags) for host in hosts))
     needed = wanted | levels.lacking(kept, ())
-    own = _own_models() if platform is Platform.PROXMOX else ()
+    own = _own_models() if platform is Platform.PROXMOX and not modern else ()
     for candidates in (own, _qemu_models({host.vendor for host in hosts}, platform)):
         fitting = [
             (len(flags), spec.label)

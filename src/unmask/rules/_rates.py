@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unmask.crypto.consumers import consumers
 from unmask.crypto.outlook import judge
 from unmask.crypto.sentence import percent
 from unmask.model.case import GuestCase
+from unmask.model.cpu import State
 from unmask.model.outlook import Outlook, Status
 from unmask.rules import _gain
 from unmask.rules._gain import Gain
+
+AES = ("aes", "pclmulqdq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,18 @@ def kept(case: GuestCase, outlook: Outlook, gain: Gain) -> Rate | None:
 
 
 def _like_openssl(case: GuestCase, outlook: Outlook) -> Rate | None:
-    """Return what OpenSSL keeps in the same mode, where that loses its hardware alike."""
+    """Return what OpenSSL keeps in the same mode, where that fares alike.
+
+    Software that uses no instruction is compared with an OpenSSL that sees none.
+    """
     openssl = consumers()["openssl"]
     consumer = consumers()[outlook.consumer]
     if consumer is openssl or outlook.cipher not in openssl.paths:
         return None
-    other = judge(openssl, _gain.seen_by(case, consumer), cipher=outlook.cipher)
+    view = _gain.seen_by(case, consumer)
+    if outlook.status is Status.SOFTWARE:
+        view = replace(view, states={**view.states, **dict.fromkeys(AES, State.HIDDEN)})
+    other = judge(openssl, view, cipher=outlook.cipher)
     if other.status is not outlook.status or other.factor is None:
         return None
     return Rate(

@@ -27,7 +27,7 @@ def enough(case: GuestCase, lacking: frozenset[str]) -> tuple[str, str] | None:
     host = _scope.known_host_cpu(case)
     if not lacking or host is None or spec.mode is not Mode.MODEL:
         return None
-    if case.view.model in OLD_FAMILY and ignored_by_windows(case):
+    if of_old_family(case) and ignored_by_windows(case):
         return None
     if not all(gives(flag, host.flags) for flag in lacking):
         return None
@@ -36,6 +36,11 @@ def enough(case: GuestCase, lacking: frozenset[str]) -> tuple[str, str] | None:
     if spec.origin is Origin.CONFIG and lacking <= FREE:
         return _libvirt(case, lacking)
     return None
+
+
+def of_old_family(case: GuestCase) -> bool:
+    """Return whether the guest's model is of CPU family 15."""
+    return case.view.model in OLD_FAMILY
 
 
 def ignored_by_windows(case: GuestCase) -> bool:
