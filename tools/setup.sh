@@ -94,6 +94,8 @@ find_missing() {
     need debootstrap has debootstrap
     need debian-archive-keyring test -e /usr/share/keyrings/debian-archive-keyring.gpg
     need e2fsprogs has mkfs.ext4
+    need cryptsetup-bin has cryptsetup
+    need fdisk has sfdisk
     need gpgv has gpgv
     need openssh-client has ssh-keygen
     need openssh-server has sshd

@@ -31,6 +31,8 @@ class DiskPart:
     """"aes-xts-plain64"; BitLocker's method and GELI's algorithm as `unmask.model.inside_storage`
     writes them ("XTS-AES-128", "AES-XTS")."""
     key_bits: int | None = None
+    """As the header has it: of LUKS's volume key, half of which is for AES with XTS; of GELI's
+    algorithm. BitLocker's method says it itself."""
     label: str = ""
     """The name of a ZFS pool, a LUKS label, the partition's name."""
     unread: str = ""

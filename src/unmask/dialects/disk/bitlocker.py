@@ -24,13 +24,13 @@ GUID_OFFSET = 160
 GUID_OFFSET_TO_GO = 424
 METHOD_OFFSET = 100
 METHODS = {
-    0x0000: ("none", None),
-    0x8000: ("AES-CBC-128+diffuser", 128),
-    0x8001: ("AES-CBC-256+diffuser", 256),
-    0x8002: ("AES-CBC-128", 128),
-    0x8003: ("AES-CBC-256", 256),
-    0x8004: ("XTS-AES-128", 128),
-    0x8005: ("XTS-AES-256", 256),
+    0x0000: "none",
+    0x8000: "AES-CBC-128+diffuser",
+    0x8001: "AES-CBC-256+diffuser",
+    0x8002: "AES-CBC-128",
+    0x8003: "AES-CBC-256",
+    0x8004: "XTS-AES-128",
+    0x8005: "XTS-AES-256",
 }
 
 
@@ -40,7 +40,6 @@ class BitLocker:
 
     method: str = ""
     """As `unmask.model.inside_storage.BitLockerVolume` writes it; "" where it cannot be read."""
-    key_bits: int | None = None
 
 
 def read(extent: Extent) -> BitLocker | None:
@@ -64,7 +63,7 @@ def read(extent: Extent) -> BitLocker | None:
     for offset in offsets:
         method = _method(extent.take(offset, 512)) if offset else None
         if method is not None:
-            return BitLocker(*method)
+            return BitLocker(method)
     return BitLocker()
 
 
@@ -79,8 +78,8 @@ def _vista(head: bytes) -> int:
     return int(sector * clusters * first)
 
 
-def _method(block: bytes) -> tuple[str, int | None] | None:
-    """Return the method and key bits of a metadata block, None where it is none."""
+def _method(block: bytes) -> str | None:
+    """Return the method that a metadata block names, None where it is none or names none known."""
     if len(block) < 112 or not block.startswith(SIGNATURE):
         return None
     (version,) = struct.unpack_from("<H", block, 10)

@@ -53,7 +53,7 @@ def _first_sector(extent: Extent) -> DiskPart | None:
     # Before the file systems: a volume of BitLocker To Go has a FAT32 of its own in front.
     volume = bitlocker.read(extent)
     if volume:
-        return DiskPart("bitlocker", cipher=volume.method, key_bits=volume.key_bits)
+        return DiskPart("bitlocker", cipher=volume.method)
     kind = plain.boot_sector(extent)
     return DiskPart(kind) if kind else None
 

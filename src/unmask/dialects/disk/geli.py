@@ -45,7 +45,7 @@ def read(extent: Extent) -> Geli | None:
     """
     for sector in SECTOR_SIZES:
         data = extent.last(sector)
-        if not data.startswith(MAGIC):
+        if len(data) < sector or not data.startswith(MAGIC):
             continue
         version = int.from_bytes(data[16:20], "little")
         layout = SINCE_1 if version else FIRST
