@@ -117,7 +117,7 @@ def _flag(text: str) -> str:
     if re.fullmatch(r"\d{1,4}", text, re.ASCII):
         word, bit = divmod(int(text), 32)
         return _WORDS.get(word, {}).get(bit, "")
-    return canonical(text) if re.fullmatch(r"\w{1,40}", text, re.ASCII) else ""
+    return canonical(text) if re.fullmatch(r"[a-z]\w{1,40}", text, re.ASCII) else ""
 
 
 def with_hidden(seen: FeatureView, hidden: Iterable[str], resolved: FeatureView) -> FeatureView:
