@@ -73,8 +73,7 @@ chroot "$root" cryptsetup luksFormat --batch-mode --type luks2 --uuid "$luks_uui
     --cipher aes-xts-plain64 --key-size 512 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 \
     --luks2-metadata-size 16k --luks2-keyslots-size 1m /luks.raw /etc/keys/secret.key
 mv "$root/luks.raw" "$out/luks.raw"
-echo "secret UUID=$luks_uuid /etc/keys/secret.key luks,nofail,x-systemd.device-timeout=5" \
-    >"$root/etc/crypttab"
+echo "secret UUID=$luks_uuid /etc/keys/secret.key luks,nofail" >"$root/etc/crypttab"
 
 # One authority, which is also nginx's and OpenVPN's own certificate.
 chroot "$root" openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \

@@ -1,4 +1,8 @@
-"""A whole Debian guest in libvirt under TCG, with sshd, guest agent, nginx and cryptsetup."""
+"""A whole Debian guest in libvirt under TCG, with sshd, guest agent, and what it encrypts with.
+
+`tools/guest_image.sh` says what is in it. With a second disk it opens that as the LUKS volume
+"secret".
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from typing import Any
 import pytest
 
 from support import peers
-from support.domain_xml import Boot, Cpu, document, serial_to_files
+from support.domain_xml import Boot, Cpu, disk_xml, document, serial_to_files
 from support.guest_image import GuestImage
 from support.libvirtd import PREFIX, Libvirtd
 
@@ -39,7 +43,7 @@ class BootedGuest:
     libvirtd: Libvirtd
     name: str
     ssh_port: int
-    """On 127.0.0.1; user root."""
+    """On 127.0.0.1; users root and auditor."""
     key: Path
     console: Path
 
@@ -76,34 +80,30 @@ def _free_port() -> int:
         return port
 
 
-def _overlay(image: GuestImage, path: Path) -> None:
-    argv = [
-        "qemu-img",
-        "create",
-        "-q",
-        "-f",
-        "qcow2",
-        "-F",
-        "raw",
-        "-b",
-        str(image.disk),
-        str(path),
-    ]
-    peers.run(argv)
+def _disks(image: GuestImage, directory: Path, second: str) -> str:
+    """Make a guest's disks and return their XML; `second` is the format of the LUKS disk, or ""."""
+    root = directory / "disk.qcow2"
+    base = ("-F", "raw", "-b", str(image.disk))
+    peers.run(["qemu-img", "create", "-q", "-f", "qcow2", *base, str(root)])
+    disks = [disk_xml(root, "qcow2", "vda")]
+    if second:
+        path = directory / f"secret.{second}"
+        peers.run(["qemu-img", "convert", "-f", "raw", "-O", second, str(image.luks), str(path)])
+        disks.append(disk_xml(path, second, "vdb"))
+    return "".join(disks)
 
 
-def _boot(image: GuestImage, directory: Path, port: int, kernel_options: str) -> Boot:
-    disk = (
-        "<disk type='file' device='disk'><driver name='qemu' type='qcow2'/>"
-        f"<source file='{directory / 'disk.qcow2'}'/><target dev='vda' bus='virtio'/></disk>"
-        "<rng model='virtio'><backend model='random'>/dev/urandom</backend></rng>"
-    )
+def _boot(image: GuestImage, directory: Path, port: int, kernel_options: str, second: str) -> Boot:
+    entropy = "<rng model='virtio'><backend model='random'>/dev/urandom</backend></rng>"
     network = f"user,id=ssh,hostfwd=tcp:127.0.0.1:{port}-:22"
     return Boot(
         kernel=image.kernel,
         initrd=image.initrd,
         command_line=f"root=/dev/vda rw console=ttyS0 {kernel_options}".strip(),
-        devices=disk + AGENT_CHANNEL + serial_to_files(directory / "console.log"),
+        devices=_disks(image, directory, second)
+        + entropy
+        + AGENT_CHANNEL
+        + serial_to_files(directory / "console.log"),
         arguments=("-netdev", network, "-device", "virtio-net-pci,netdev=ssh,addr=0x1e"),
         memory_mib=768,
     )
@@ -119,7 +119,8 @@ def _answers(guest: BootedGuest) -> bool:
     return True
 
 
-def _wait(guest: BootedGuest) -> None:
+def wait(guest: BootedGuest) -> None:
+    """Wait until a guest that was started answers over SSH and through its agent."""
     deadline = time.monotonic() + BOOT_SECONDS
     while time.monotonic() < deadline:
         if _answers(guest):
@@ -129,28 +130,45 @@ def _wait(guest: BootedGuest) -> None:
     pytest.fail(f"guest {guest.name} did not answer within {BOOT_SECONDS} s; its console:\n{tail}")
 
 
+def start(
+    libvirtd: Libvirtd,
+    image: GuestImage,
+    label: str,
+    cpu: Cpu | None = None,
+    kernel_options: str = "",
+    second: str = "",
+) -> BootedGuest:
+    """Define and start a guest, without waiting for it; `second` is the LUKS disk's format."""
+    name = f"{PREFIX}{label}"
+    directory = libvirtd.directory / "guests" / name
+    directory.mkdir()
+    port = _free_port()
+    boot = _boot(image, directory, port, kernel_options, second)
+    libvirtd.define(document(name, cpu, boot))
+    libvirtd.virsh("start", name)
+    return BootedGuest(libvirtd, name, port, image.key, directory / "console.log")
+
+
+def remove(guest: BootedGuest) -> None:
+    """Stop a guest, whether it runs or not, and forget it."""
+    if guest.name in guest.libvirtd.virsh("list", "--name").split():
+        guest.libvirtd.virsh("destroy", guest.name)
+    guest.libvirtd.virsh("undefine", guest.name)
+
+
 BootGuest = Callable[..., BootedGuest]
 
 
 @pytest.fixture
 def booted_guest(libvirtd: Libvirtd, guest_image: GuestImage) -> Iterator[BootGuest]:
     """Boot guests: `booted_guest("name", cpu=Cpu(...), kernel_options="...")`; gone afterwards."""
-    names: list[str] = []
+    guests: list[BootedGuest] = []
 
-    def boot(label: str, cpu: Cpu | None = None, kernel_options: str = "") -> BootedGuest:
-        name = f"{PREFIX}{label}"
-        directory = libvirtd.directory / "guests" / name
-        directory.mkdir()
-        port = _free_port()
-        _overlay(guest_image, directory / "disk.qcow2")
-        libvirtd.define(document(name, cpu, _boot(guest_image, directory, port, kernel_options)))
-        names.append(name)
-        libvirtd.virsh("start", name)
-        guest = BootedGuest(libvirtd, name, port, guest_image.key, directory / "console.log")
-        _wait(guest)
-        return guest
+    def boot(label: str, **options: Any) -> BootedGuest:
+        guests.append(start(libvirtd, guest_image, label, **options))
+        wait(guests[-1])
+        return guests[-1]
 
     yield boot
-    for name in names:
-        libvirtd.virsh("destroy", name)
-        libvirtd.virsh("undefine", name)
+    for guest in guests:
+        remove(guest)

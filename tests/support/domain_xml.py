@@ -66,6 +66,15 @@ def _command_line(arguments: list[str]) -> str:
     return f"<qemu:commandline>{lines}</qemu:commandline>"
 
 
+def disk_xml(path: Path, kind: str, target: str) -> str:
+    """Return a virtio disk from a file of the format `kind`."""
+    return (
+        f"<disk type='file' device='disk'><driver name='qemu' type={quoteattr(kind)}/>"
+        f"<source file={quoteattr(str(path))}/>"
+        f"<target dev={quoteattr(target)} bus='virtio'/></disk>"
+    )
+
+
 def serial_to_files(*paths: Path) -> str:
     """Return serial ports, in order, that write to files.
 
