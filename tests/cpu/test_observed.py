@@ -6,7 +6,7 @@ import pytest
 
 from unmask.cpu.features import canonical, unlisted
 from unmask.cpu.levels import LEVELS
-from unmask.cpu.observed import cleared, view, with_hidden
+from unmask.cpu.observed import cleared, filled, view, with_hidden
 from unmask.model.cpu import Accelerator, HostCpu, State
 
 V2 = LEVELS[2]
@@ -101,3 +101,24 @@ def test_the_level_counts_what_the_kernel_leaves_out() -> None:
     seen = view(HostCpu("x86_64", V2 - {"ssse3"}), KVM, "mine")
     whole = with_hidden(seen, ["ssse3"], view(cpu(), KVM, "mine"))
     assert (seen.level, whole.level, whole.level_certain) == (1, 2, True)
+
+
+def test_what_windows_does_not_tell_is_what_its_configuration_says() -> None:
+    resolved = view(cpu("aes"), KVM, "mine")
+    told = view(HostCpu("x86_64", frozenset({"avx"}), complete=False), KVM, "mine")
+    seen = filled(told, resolved)
+    assert seen.shows("avx", "aes", "ssse3")
+    assert seen.hides("pclmulqdq")
+    assert (seen.level, seen.rest) == (2, State.HIDDEN)
+
+
+def test_a_list_beats_the_configuration_and_its_silence_does_not() -> None:
+    resolved = view(cpu("aes", "spec-ctrl"), KVM, "mine")
+    seen = filled(view(cpu(), KVM, "mine"), resolved)
+    assert seen.hides("aes")
+    assert seen.shows("spec-ctrl")
+
+
+def test_a_view_of_another_architecture_fills_nothing() -> None:
+    told = view(HostCpu("aarch64", frozenset({"aes"})), KVM, "mine")
+    assert filled(told, view(cpu(), KVM, "mine")) is told

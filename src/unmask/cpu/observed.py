@@ -138,3 +138,26 @@ def with_hidden(seen: FeatureView, hidden: Iterable[str], resolved: FeatureView)
         level_certain=seen.level_certain and decided,
         steps=(*seen.steps, step),
     )
+
+
+def filled(seen: FeatureView, resolved: FeatureView) -> FeatureView:
+    """Return the view with what the guest's list leaves open decided by `resolved`.
+
+    Windows tells few of its flags or none, and no kernel has a word for every flag.
+    """
+    if seen.arch != resolved.arch:
+        return seen
+    known = {flag: state for flag, state in seen.states.items() if state is not State.UNKNOWN}
+    if seen.rest is not State.UNKNOWN:
+        asked = [flag for flag, state in seen.states.items() if state is State.UNKNOWN]
+        return replace(
+            seen, states={**seen.states, **{flag: resolved.state(flag) for flag in asked}}
+        )
+    return replace(
+        seen,
+        states={**resolved.states, **known},
+        rest=resolved.rest,
+        level=resolved.level,
+        level_certain=resolved.level_certain,
+        steps=(*seen.steps, "what it does not list is taken from its configuration"),
+    )

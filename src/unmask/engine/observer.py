@@ -60,7 +60,8 @@ class Observer:
         )  # fmt: skip
         found = self._found.get(key)
         if found is None:
-            seen = observed.view(cpu, accelerator, label, kernel=kernel, model=resolved.model)
+            told = observed.view(cpu, accelerator, label, kernel=kernel, model=resolved.model)
+            seen = observed.filled(told, resolved)
             hidden = observed.cleared(words) if seen.x86 else ()
             programs = observed.with_hidden(seen, sorted(hidden), resolved)
             found = self._found[key] = Sight(programs, seen)
