@@ -13,9 +13,10 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from support import peers
 from unmask.connect.ssh_known_hosts import HostKey
@@ -137,11 +138,13 @@ def running(
     settings: str = "",
     host_key: str = "ed25519",
     password: str = "",
+    binds: Mapping[str, Path] = MappingProxyType({}),
 ) -> Iterator[Sshd]:
     """Run a server that lets `user` in for as long as the context lasts.
 
     `settings` stand in front of its configuration, where the first of a keyword counts. With a
-    `password` the server lives in a mount namespace whose /etc/shadow gives the user that one.
+    `password` the server lives in a mount namespace whose /etc/shadow gives the user that one; in
+    it, each path of `binds` shows the file or directory given for it.
     """
     program = peers.program("sshd")
     directory.mkdir(parents=True, exist_ok=True)
@@ -155,7 +158,7 @@ def running(
     with (directory / "log").open("wb") as log:
         process = subprocess.Popen(
             [
-                *_alone(directory, password),
+                *_alone(_own_files(directory, password) | dict(binds)),
                 program,
                 "-D",
                 "-e",
@@ -174,20 +177,30 @@ def running(
         process.wait(timeout=30)
 
 
-def _alone(directory: Path, password: str) -> list[str]:
-    """Return the beginning of the command line of a server."""
-    ending = ["setpriv", "--pdeathsig=KILL"]
+def _own_files(directory: Path, password: str) -> dict[str, Path]:
+    """Return what a server with a password sees as /etc/shadow."""
     if not password:
-        return ending
-    if os.geteuid() != 0:
-        peers.missing("root, which alone can check passwords")
+        return {}
     shadow = directory / "shadow"
     hashed = peers.run([peers.program("openssl"), "passwd", "-6", "-stdin"], stdin=password).stdout
     shadow.write_text(f"{USER}:{hashed.strip()}:19000:0:99999:7:::\n")
     shadow.chmod(0o600)
-    enter = 'mount --bind "$1" /etc/shadow && shift && exec "$@"'
-    apart = ["unshare", "--mount", "--propagation=private", "sh", "-c", enter, "sh", str(shadow)]
-    return [*ending, *apart]
+    return {"/etc/shadow": shadow}
+
+
+def _alone(binds: dict[str, Path]) -> list[str]:
+    """Return the beginning of the command line of a server that sees other files than the rest."""
+    ending = ["setpriv", "--pdeathsig=KILL"]
+    if not binds:
+        return ending
+    if os.geteuid() != 0:
+        peers.missing("root, who alone can show a server files of its own")
+    enter = (
+        'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit; shift 2; done; shift; exec "$@"'
+    )
+    apart = ["unshare", "--mount", "--propagation=private", "sh", "-c", enter, "sh"]
+    shown = [word for place, file in binds.items() for word in (str(file), place)]
+    return [*ending, *apart, *shown, "--"]
 
 
 def _wait(process: subprocess.Popen[bytes], address: str, port: int, log: Path) -> None:
