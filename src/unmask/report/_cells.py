@@ -16,6 +16,7 @@ DEFAULT = "*"
 """Marks a CPU that is the hypervisor's default because nothing (valid) is configured."""
 
 WORDS = {State.SHOWN: "yes", State.HIDDEN: "no", State.HOST: "host", State.UNKNOWN: "?"}
+OPEN = (WORDS[State.HOST], WORDS[State.UNKNOWN])
 AES = {"x86_64": "aes", "i686": "aes", "aarch64": "aes"}
 """The flag behind the column AES, by architecture; others have no such flag."""
 CLMUL = {"x86_64": "pclmulqdq", "i686": "pclmulqdq", "aarch64": "pmull"}
@@ -61,13 +62,16 @@ def _pending(guest: Guest) -> str:
 def effective(case: GuestCase) -> str:
     """Return the CPU that the guest sees, and the one it will see after a stop and start."""
     later = clean(case.pending.label, NAME) if case.pending else ""
-    return _change(clean(case.view.label, NAME), later)
+    return _change(clean(case.view.label, NAME) or "?", later)
 
 
 def flag(case: GuestCase, flags: dict[str, str]) -> str:
     """Return yes, no, host (depends on it), ? (unknown) or n/a, now and after a stop and start."""
     later = _state(case.pending, flags) if case.pending else ""
-    return _change(_state(case.view, flags), later)
+    now = _state(case.view, flags)
+    if case.observed and now in OPEN:  # what the guest itself tells settles it
+        now = _state(case.observed, flags)
+    return _change(now, later)
 
 
 def _state(view: FeatureView, flags: dict[str, str]) -> str:
@@ -80,7 +84,8 @@ def _state(view: FeatureView, flags: dict[str, str]) -> str:
 def level(case: GuestCase) -> str:
     """Return the x86-64 level: v1 to v4, "v2+" where a better host would give more, n/a, ?."""
     later = _level(case.pending) if case.pending else ""
-    return _change(_level(case.view), later)
+    open_ = case.view.level is None or not case.view.level_certain
+    return _change(_level(case.observed if case.observed and open_ else case.view), later)
 
 
 def _level(view: FeatureView) -> str:

@@ -13,7 +13,10 @@ _SEVERITY = {
     Severity.LOW: "36",
     Severity.INFO: "2",
 }
-_CELL = {"yes": "32", "no": "31", "host": "33", "?": "33", "n/a": "2"}
+_CELL = {
+    "yes": "32", "no": "31", "host": "33", "?": "33", "n/a": "2",
+    "hardware": "32", "partial": "33", "software": "31", "unknown": "33", "not-affected": "2",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,9 @@ class Paint:
         return self._in(_SEVERITY[severity], text)
 
     def cell(self, text: str) -> str:
-        """Return a yes/no cell in its colour; a cell of two states takes the first one's."""
-        code = _CELL.get(text.split(" ", maxsplit=1)[0])
+        """Return a cell of a verdict in its colour; one of two states takes the first one's."""
+        word = text.split(" ", maxsplit=1)[0]
+        code = _CELL.get(word) or _CELL.get(word.rstrip("?"))
         return self._in(code, text) if code else text
 
     def heading(self, text: str) -> str:

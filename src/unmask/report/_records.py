@@ -13,6 +13,7 @@ from unmask.model.cpu import FeatureView, HostCpu
 from unmask.model.finding import Accepted, Finding, Skip
 from unmask.model.inventory import Cluster, Gap, Host, Snapshot
 from unmask.model.reading import Known, Reading
+from unmask.report import _visit_records
 
 DOCS = "docs/rules/{code}.md"
 """Where a rule's page is in the project."""
@@ -81,6 +82,19 @@ def guest(case: GuestCase) -> dict[str, Any]:
         "snapshots": [_snapshot(one) for one in item.snapshots],
         "cpu": _guest_cpu(case),
         "remarks": [{"kind": str(remark.kind), "text": remark.text} for remark in item.remarks],
+        "observed": _observed(case.observed) if case.observed else None,
+        **_visit_records.visit(case),
+    }
+
+
+def _observed(view: FeatureView) -> dict[str, Any]:
+    """Return what the guest itself says that it sees, with the keys of what it should see."""
+    return {
+        "label": view.label,
+        "vendor": view.vendor or None,
+        "level": level(view),
+        "level_certain": view.level_certain,
+        "features": {flag: str(view.state(flag)) for flag in reported(view.arch)},
     }
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 
 from unmask.model.cpu import RemarkKind
 from unmask.model.finding import Accepted, Skip
+from unmask.model.inside import UNASKED
 from unmask.model.inventory import Gap, Guest
+from unmask.model.reading import Known, Missing
 from unmask.model.report import Document
 from unmask.report._paint import Paint
 from unmask.report._text import LISTED, clean, listed, wrap
@@ -21,6 +24,7 @@ def section(document: Document, width: int, paint: Paint) -> list[str]:
     outcome = document.outcome
     parts = (
         ("Could not be read", _gaps(document.inventory.gaps, width)),
+        ("Not seen in full inside guests", _inside(document.inventory.guests, width)),
         ("Could not be checked", _skips(outcome.skips, width)),
         ("Noticed in the configuration", _remarks(document.inventory.guests, width)),
         ("Accepted", _accepted(outcome.accepted, width)),
@@ -41,6 +45,36 @@ def _gaps(gaps: Sequence[Gap], width: int) -> list[str]:
     for why, alike in subjects.items():
         lines += wrap(f"{listed(alike)}: {why}", width, "  ", "    ")
     return lines
+
+
+def _inside(guests: Iterable[Guest], width: int) -> list[str]:
+    """Return what those who got into a guest could not see there, by the reason or the remedy."""
+    lacking: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for guest in guests:
+        for probe, reason, needs in _lacks(guest):
+            # What one remedy cures is one line, whatever each probe says of it.
+            why = ("", needs) if needs else (reason, "")
+            lacking[why][probe].add(clean(guest.subject, 120))
+    lines = []
+    for (reason, needs), probes in lacking.items():
+        subjects = listed(sorted(set[str]().union(*probes.values())))
+        what = listed([probe.replace("_", " ") for probe in sorted(probes)])
+        said = f"{what}: {clean(reason)}" if reason else f"more of {what} needs {clean(needs)}"
+        lines += wrap(f"{subjects}: {said}", width, "  ", "    ")
+    return lines
+
+
+def _lacks(guest: Guest) -> Iterator[tuple[str, str, str]]:
+    """Yield probe, reason and remedy of all that was asked for in a guest and not seen in full."""
+    if not isinstance(guest.visit.inside, Known):
+        return
+    inside = guest.visit.inside.value
+    for partial in inside.partial:
+        yield partial.probe, partial.reason, partial.needs
+    for field in fields(inside):
+        reading = getattr(inside, field.name)
+        if isinstance(reading, Missing) and reading != UNASKED:
+            yield field.name, reading.reason, reading.needs
 
 
 def _skips(skips: Sequence[Skip], width: int) -> list[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from unmask.model.finding import Severity
 from unmask.model.report import Document, Format
-from unmask.report import _findings, _glance, _unread
+from unmask.report import _findings, _glance, _unread, _workloads
 from unmask.report._paint import Paint
 from unmask.report._text import wrap
 
@@ -24,6 +24,7 @@ def render_coloured(document: Document, width: int) -> str:
 def _page(document: Document, width: int, paint: Paint) -> str:
     lines = [
         *_glance.glance(document, width, paint),
+        *_workloads.section(document, width, paint),
         *_findings.section(document, width, paint),
         *_unread.section(document, width, paint),
         "",
@@ -39,7 +40,8 @@ def summary(document: Document) -> str:
     found = ", ".join(
         f"{severities[item]} {item.word}" for item in reversed(Severity) if severities[item]
     )
-    parts = [f"findings: {found}" if found else "no findings"]
+    load = _workloads.counted(document.cases)
+    parts = [*([load] if load else []), f"findings: {found}" if found else "no findings"]
     for count, what in (
         (len(outcome.accepted), "accepted"),
         (len(document.inventory.gaps), "not read"),

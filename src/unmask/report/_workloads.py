@@ -1,0 +1,133 @@
+"""What is encrypted in the guests and how their CPUs serve it: one line a workload."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from unmask.crypto.sentence import percent
+from unmask.model.case import GuestCase
+from unmask.model.finding import Confidence
+from unmask.model.outlook import Status
+from unmask.model.report import Document
+from unmask.model.workload import NOT_AFFECTED, Activity, JudgedWorkload
+from unmask.report import _cells
+from unmask.report._grid import Layout, Table, draw, fit
+from unmask.report._paint import Paint
+from unmask.report._text import clean, wrap
+
+ROWS = 40
+"""Workloads that are shown; of more, the worst ones. The JSON report has all."""
+HEADINGS = ("GUEST", "WORKLOAD", "CIPHER", "DETAIL", "STATUS", "KEEPS", "MISSING")
+LAYOUT = Layout(
+    shrinkable={"GUEST": 14, "DETAIL": 16, "WORKLOAD": 16, "CIPHER": 12, "MISSING": 14},
+    droppable=("DETAIL", "CIPHER"),
+)
+DOUBT = "?"
+"""Behind a status that rests on a guess."""
+WORDS = (
+    Status.SOFTWARE.value, Status.PARTIAL.value, Status.UNKNOWN.value, Status.HARDWARE.value,
+    NOT_AFFECTED,
+)  # fmt: skip
+"""Each status, the worst first."""
+_NAME = 60
+_ACTIVITY = {Activity.CLOSED: " (closed)", Activity.DECLARED: ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One workload with its guest."""
+
+    case: GuestCase
+    item: JudgedWorkload
+
+    @property
+    def badness(self) -> tuple[int, float]:
+        """Return what sorts the worst workload first."""
+        factor = self.item.outlook.factor if self.item.outlook else None
+        return WORDS.index(self.item.status), 1.0 if factor is None else factor
+
+
+def section(document: Document, width: int, paint: Paint) -> list[str]:
+    """Return the lines, an empty one first; none where no workload was found."""
+    rows = [Row(case, item) for case in document.cases for item in case.workloads]
+    if not rows:
+        return []
+    shown = _shown(rows)
+    table = fit(cells(shown), width, LAYOUT)
+    lines = draw(table, lambda heading, cell: paint.cell(cell) if heading == "STATUS" else cell)
+    legend = list(_legend(shown, table))
+    if len(shown) < len(rows):
+        left = len(rows) - len(shown)
+        legend.append(f"{left} more workloads fare no worse: --format json has all of them")
+    said = ["", *wrap("; ".join(legend) + ".", width)] if legend else []
+    return ["", paint.heading("Encrypted workloads"), *lines, *said]
+
+
+def counted(cases: Iterable[GuestCase]) -> str:
+    """Return "4 encrypted workloads: 1 software, 3 hardware"; "" for none."""
+    statuses = Counter(item.status for case in cases for item in case.workloads)
+    if not statuses:
+        return ""
+    count = statuses.total()
+    each = ", ".join(f"{statuses[word]} {word}" for word in WORDS if statuses[word])
+    return f"{count} encrypted {'workload' if count == 1 else 'workloads'}: {each}"
+
+
+def cells(rows: Sequence[Row]) -> Table:
+    """Return the whole table, unfitted."""
+    lines = [
+        (
+            _cells.guest(row.case),
+            _workload(row.item),
+            _cipher(row.item),
+            clean(row.item.workload.detail, _NAME) or "-",
+            _status(row.item),
+            _keeps(row.item),
+            ", ".join(row.item.outlook.missing if row.item.outlook else ()) or "-",
+        )
+        for row in rows
+    ]
+    return {heading: [line[index] for line in lines] for index, heading in enumerate(HEADINGS)}
+
+
+def _shown(rows: Sequence[Row]) -> list[Row]:
+    """Return the worst rows, in the order in which they came."""
+    if len(rows) <= ROWS:
+        return list(rows)
+    order = sorted(range(len(rows)), key=lambda index: (rows[index].badness, index))
+    return [rows[index] for index in sorted(order[:ROWS])]
+
+
+def _workload(item: JudgedWorkload) -> str:
+    kind, name = str(item.workload.kind), clean(item.workload.name, _NAME)
+    whole = name if name.lower().startswith(kind) else f"{kind} {name}".strip()
+    return whole + _ACTIVITY.get(item.workload.activity, "")
+
+
+def _cipher(item: JudgedWorkload) -> str:
+    judged = item.outlook.cipher if item.outlook else ""
+    return clean(item.workload.cipher or judged, _NAME) or "-"
+
+
+def _status(item: JudgedWorkload) -> str:
+    doubt = item.workload.confidence is Confidence.TENTATIVE and item.status in WORDS[:2]
+    return f"{item.status}{DOUBT}" if doubt else item.status
+
+
+def _keeps(item: JudgedWorkload) -> str:
+    factor = item.outlook.factor if item.outlook else None
+    return "-" if factor is None else percent(factor)
+
+
+def _legend(rows: Sequence[Row], table: Table) -> Iterator[str]:
+    """Yield what the signs and words mean that the table shows."""
+    if any(row.item.outlook and row.item.outlook.missing for row in rows):
+        yield "keeps: the part of the speed that is left without the missing flags, as measured"
+    if any(cell.endswith(DOUBT) for cell in table["STATUS"]):
+        yield f"{DOUBT} tentative: what was seen leaves room for doubt"
+    if any(row.item.status == Status.UNKNOWN for row in rows):
+        yield "unknown: the software or the CPU is not known well enough"
+    if any(row.item.status == NOT_AFFECTED for row in rows):
+        yield "not-affected: no flag that a CPU model hides plays a part"
