@@ -46,7 +46,8 @@ class Cluster:
         return f"pve+ssh://{self.first.place}"
 
     def audit(self, *words: str) -> Answer:
-        options = ("--format", "json", "--fail-on", "never", "--timeout", str(TIMEOUT))
+        options = ("--no-probe", "--format", "json", "--fail-on", "never")
+        options += ("--timeout", str(TIMEOUT))
         return unmask("audit", self.target, *options, *words, HOME=str(self.home))
 
 

@@ -223,8 +223,13 @@ def test_a_token_without_any_privilege_sees_nothing_and_says_so(lab: Lab) -> Non
     assert "VM.Audit on /vms, propagated" in {item.needs for item in found.gaps}
 
 
-def test_a_model_that_may_not_be_seen_is_unknown_not_guessed(lab: Lab) -> None:
-    found = read(lab, "agent")  # has no Mapping.Audit
+def test_a_model_that_may_not_be_seen_is_unknown_not_guessed() -> None:
+    with Lab() as lab:
+        users = lab.cluster.files["user.cfg"]
+        lab.cluster.files["user.cfg"] = users.replace(
+            "role:GuestReader:Mapping.Audit,", "role:GuestReader:"
+        )
+        found = read(lab, "agent")
     nas = by_ident(found)["120"].configured
     assert nas.mode is Mode.UNKNOWN
     assert gap(found, "homelab").needs == "Mapping.Audit on /mapping/cpu/nas"

@@ -78,19 +78,28 @@ class Api:
         self._closed = True
         self._pool.clear()
 
-    def get(self, path: str, node: str = "", *, most: int = BODY_LIMIT, **params: str) -> Any:
+    def get(self, path: str, node: str = "", **params: str) -> Any:
         """Return the `data` of a GET.
 
         Args:
             path: Below api2/json; made of names that were checked.
             node: The node that answers it, where that is not the entry node.
-            most: Bytes that the answer may have.
             params: Of the query.
 
         Raises:
             ApiError: It was refused, or there was no answer in time and after several tries.
             TargetError: The certificate or the login is refused.
         """
+        return self._get(_Request("GET", path, params), node)
+
+    def get_up_to(self, most: int, path: str, **params: str) -> Any:
+        """Return the `data` of a GET of at most so many bytes, which a guest has a say in.
+
+        What goes wrong with it is nothing against the node that answers. Raises as `get` does.
+        """
+        return self._get(_Request("GET", path, params, most), "")
+
+    def _get(self, request: _Request, node: str) -> Any:
         failures: dict[str, ApiError] = {}
         tries = TRIES + len(self._entries) - 1
         for turn in range(tries):
@@ -98,7 +107,7 @@ class Api:
                 self.clock.sleep(PAUSE * 2 ** (turn - 1))
             self._check(node)
             try:
-                data = self._once(_Request("GET", path, params, most))
+                data = self._once(request)
             except TransientError as error:
                 failures[str(error)] = error
             except ApiError as error:

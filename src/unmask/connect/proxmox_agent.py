@@ -73,10 +73,10 @@ class ApiAgent:
     def _status(self, pid: int, seconds: float, limit: int) -> Any:
         most = ESCAPED * limit + ANSWER_LIMIT
         with self.api.clock.within(seconds):
-            return self.api.get(f"{self._path}/exec-status", most=most, pid=str(pid))
+            return self.api.get_up_to(most, f"{self._path}/exec-status", pid=str(pid))
 
     def _asked(self, what: str) -> Any:
-        answer = self.api.get(f"{self._path}/{what}", most=ANSWER_LIMIT)
+        answer = self.api.get_up_to(ANSWER_LIMIT, f"{self._path}/{what}")
         if not isinstance(answer, dict) or "result" not in answer:
             raise ApiError(ODD)
         return answer["result"]

@@ -105,6 +105,22 @@ class Peers:
             return Membership("", ())  # whoever reads the tree says so
 
     def _node(self, name: str, membership: Membership) -> NodeFacts | Missing:
+        try:
+            session, facts = self._log_in(name, membership)
+        except TargetError as error:
+            return Missing(str(error), f"SSH access to {name}")
+        session.close()
+        return facts
+
+    def log_in(self, name: str) -> Session:
+        """Log in to a node by the first way that leads to it; the caller closes the session.
+
+        Raises:
+            TargetError: None does; the text has what was said on some of them.
+        """
+        return self._log_in(name, self._membership())[0]
+
+    def _log_in(self, name: str, membership: Membership) -> tuple[Session, NodeFacts]:
         said: list[str] = []
         for address, through in self._ways(name, membership):
             left = min(self.end - time.monotonic(), ATTEMPT)
@@ -112,14 +128,15 @@ class Peers:
                 said.append(f"not read within {self.options.timeout:g} s")
                 break
             try:
-                facts = self._attempt(name, address, through, left)
+                session, facts = self._attempt(name, address, through, left)
             except UnmaskError as error:
                 said.append(str(error))
                 continue
             if facts.name == name:
-                return facts
+                return session, facts
+            session.close()
             said.append(f"{address}: the node that answers calls itself {facts.name!r}")
-        return Missing("; ".join(said[:SAID]), f"SSH access to {name}")
+        raise TargetError("; ".join(said[:SAID]))
 
     def _ways(self, name: str, membership: Membership) -> Iterator[tuple[str, bool]]:
         """Yield addresses of a node, each with whether the first node reaches it for us."""
@@ -129,7 +146,13 @@ class Peers:
         yield from ((address, True) for address in dict.fromkeys(known[:WAYS]))
         yield name, False
 
-    def _attempt(self, name: str, host: str, through: bool, left: float) -> NodeFacts:  # noqa: FBT001
+    def _attempt(
+        self,
+        name: str,
+        host: str,
+        through: bool,  # noqa: FBT001
+        left: float,
+    ) -> tuple[Session, NodeFacts]:
         port = (self.cluster.entry.port or PORT) if through else 0
         session = ssh.connect(
             Address(host, self.user, port),
@@ -141,9 +164,14 @@ class Peers:
             trusted=self.trusted,
             names=(name,),
         )
-        with session:
-            left = max(self.end - time.monotonic(), 1)
-            found = _pve_node.read(session, left)
+        try:
+            return session, self._facts(session)
+        except BaseException:
+            session.close()
+            raise
+
+    def _facts(self, session: Session) -> NodeFacts:
+        found = _pve_node.read(session, max(self.end - time.monotonic(), 1))
         if not found.whole:
             raise TargetError(f"{session.where}: its answer is not complete")
         return found.facts
