@@ -59,6 +59,14 @@ def inside(**readings: Any) -> Inside:
     return Inside(**values)
 
 
+def without_volumes(**readings: Any) -> Inside:
+    """Return an entered Linux guest where no volume was found on any disk, but for `readings`."""
+    none: dict[str, Any] = dict.fromkeys(
+        ("block_devices", "signatures", "dm_crypt", "luks_headers", "crypttab"), ()
+    )
+    return inside(**{"root": True, **none, **readings})
+
+
 def recorded(module: str, name: str) -> Any:
     """Return what a probe reads in one of its recorded cases."""
     case = next(case for case in probe_case.cases(module) if case["name"] == name)

@@ -63,9 +63,10 @@ class Volume:
     @property
     def used(self) -> str:
         """Return "mounted at /srv", "used as swap", or "" where neither was seen."""
-        if "[SWAP]" in self.mountpoints:
-            return "used as swap"
-        return f"mounted at {listed(self.mountpoints[:3])}" if self.mountpoints else ""
+        places = [place for place in self.mountpoints if place != "[SWAP]"]
+        mounted = f"mounted at {listed(places[:3])}" if places else ""
+        swap = "used as swap" if "[SWAP]" in self.mountpoints else ""
+        return ", ".join(filter(None, (mounted, swap)))
 
     def say(self, sentence: str) -> None:
         """Add a sentence of evidence, while there are few."""

@@ -1,0 +1,65 @@
+"""The kernel's driver of a volume's cipher, and what could not be looked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.visited import find_and_owe, guest, inside
+from support.visited import without_volumes as seen
+from unmask.model.inside import CryptoDriver, System
+from unmask.model.reading import Missing
+from unmask.workloads import luks
+from unmask.workloads._disk_encryption import serving
+
+XTS = "aes-xts-plain64"
+DENIED = Missing("only root may read it", "root in the guest")
+
+
+@pytest.mark.parametrize(
+    ("cipher", "algorithm"),
+    [
+        (XTS, "xts(aes)"),
+        ("aes-cbc-essiv:sha256", "cbc(aes)"),
+        ("serpent-xts-plain64", "xts(serpent)"),
+        ("capi:gcm(aes)-random", "gcm(aes)"),
+        ("capi:authenc(hmac(sha256),xts(aes))-random", "xts(aes)"),
+        ("xchacha20,aes-adiantum-plain64", None),
+        ("capi:(((", None),
+        ("", None),
+    ],
+)
+def test_the_driver_of_a_cipher(cipher: str, algorithm: str | None) -> None:
+    names = ("xts(aes)", "cbc(aes)", "xts(serpent)", "gcm(aes)")
+    drivers = tuple(CryptoDriver(name, f"driver of {name}") for name in names)
+    found = serving(inside(crypto_drivers=drivers), cipher)
+    assert (found.algorithm if found else None) == algorithm
+
+
+@pytest.mark.parametrize(
+    ("readings", "owed"),
+    [
+        (
+            {"block_devices": Missing("no lsblk"), "signatures": DENIED, "luks_headers": DENIED},
+            "only root may read it (root in the guest)",
+        ),
+        (
+            {"block_devices": Missing("no lsblk"), "dm_crypt": Missing("no /sys")},
+            "no /sys ()",
+        ),
+        ({"block_devices": Missing("no lsblk"), "signatures": DENIED}, ""),
+        ({"crypttab": DENIED}, ""),
+        (
+            {
+                "system": System("FreeBSD"),
+                "block_devices": Missing("no lsblk"),
+                "dm_crypt": Missing("no /sys"),
+            },
+            "",
+        ),
+    ],
+)
+def test_what_could_not_be_looked_for(readings: dict[str, Any], owed: str) -> None:
+    found, said = find_and_owe(luks, guest(seen(**readings)))
+    assert (found, said) == ([], owed)
