@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import TYPE_CHECKING, Protocol
 
-from unmask.connect.libvirt_guest import AddressSource, DomainAccess, Interface
+from unmask.connect.libvirt_guest import AddressSource, Interface
 from unmask.dialects.libvirt import xml
 from unmask.errors import InputError, UnreadError
 from unmask.visits._addresses import INNER, TUNNEL
 from unmask.visits._channel import NoWayError
+
+if TYPE_CHECKING:
+    from unmask.dialects.libvirt.xml import Element
 
 SOURCES = (AddressSource.LEASE, AddressSource.AGENT, AddressSource.ARP)
 """In the order in which they are believed."""
@@ -23,6 +27,23 @@ MOST = 16
 REACHABLE_FROM_AFAR = frozenset({"route", "open", "bridge", "hostdev", "private", "vepa"})
 """Forward modes of a network whose guests others can reach (https://libvirt.org/formatnetwork.html);
 behind "nat", and in one that forwards nothing, only their host can."""
+
+
+class Describes(Protocol):
+    """Who tells of a domain, or raises `UnreadError`: a `DomainAccess`."""
+
+    @property
+    def local(self) -> bool:
+        """Return whether its host is the machine that this runs on."""
+
+    def xml(self) -> str:
+        """Return the domain's XML."""
+
+    def network(self, name: str) -> str:
+        """Return a network's XML."""
+
+    def interfaces(self, source: AddressSource) -> tuple[Interface, ...]:
+        """Return the addresses that a source tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +62,7 @@ def cards(text: str) -> tuple[Card, ...]:
     return tuple(_cards(root))
 
 
-def _cards(root: xml.Element) -> Iterator[Card]:
+def _cards(root: Element) -> Iterator[Card]:
     for element in root.findall("devices/interface"):
         mac, source = element.find("mac"), element.find("source")
         yield Card(
@@ -51,7 +72,7 @@ def _cards(root: xml.Element) -> Iterator[Card]:
         )
 
 
-def addresses(access: DomainAccess) -> tuple[str, ...]:
+def addresses(access: Describes) -> tuple[str, ...]:
     """Return the addresses of a domain, the likeliest to be reached first.
 
     Raises:
@@ -73,14 +94,14 @@ def addresses(access: DomainAccess) -> tuple[str, ...]:
     return found
 
 
-def _told(access: DomainAccess, source: AddressSource) -> tuple[Interface, ...]:
+def _told(access: Describes, source: AddressSource) -> tuple[Interface, ...]:
     try:
         return access.interfaces(source)
     except UnreadError:
         return ()  # the other sources may know
 
 
-def _hidden(card: Card, access: DomainAccess) -> bool:
+def _hidden(card: Card, access: Describes) -> bool:
     """Return whether a card's addresses lead nowhere from here, or to somebody else's guest.
 
     192.168.122.0/24 is there on nearly every host with libvirt: behind another host's NAT it must
