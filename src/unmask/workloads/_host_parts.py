@@ -84,15 +84,15 @@ def kind_of(encryption: HostEncryption) -> WorkloadKind:
 
 def _workload(guest: Guest, disk: Disk, item: HostEncryption, kind: WorkloadKind) -> Workload:
     cipher = f" with {item.cipher}" if item.cipher else ""
-    where = item.where or "the host"
+    who = f"On the host, {item.where}" if item.where else "The host"
     return Workload(
         kind=kind,
         name=disk.name,
         consumer="",
         cipher=item.cipher,
-        detail=f"{item.kind} on the host: {where}",
+        detail=f"{item.kind} on the host",
         activity=Activity.ACTIVE if guest.state in _RUNS else Activity.CONFIGURED,
-        evidence=(f"{where} encrypts {disk.name}{cipher}: the host's CPU does it.",),
+        evidence=(f"{who} encrypts {disk.name}{cipher}: the guest's CPU plays no part.",),
         confidence=Confidence.FIRM,
         host_side=True,
     )
