@@ -102,7 +102,7 @@ def _shown(rows: Sequence[Row]) -> list[Row]:
 
 def _workload(item: JudgedWorkload) -> str:
     kind, name = str(item.workload.kind), clean(item.workload.name, _NAME)
-    whole = name if name.lower().startswith(kind) else f"{kind} {name}".strip()
+    whole = kind if name.lower() == kind else f"{kind} {name}".strip()
     return whole + _ACTIVITY.get(item.workload.activity, "")
 
 
