@@ -8,6 +8,7 @@ volumes that are alike, and never makes two of one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -81,8 +82,8 @@ class _Register:
 
     def block_devices(self, devices: tuple[BlockDevice, ...]) -> None:
         """Take what lsblk shows."""
-        parents = {item.parent for item in devices if item.kind == "part"}
-        self.divided = {item.name for i, item in enumerate(devices) if i in parents and item.name}
+        parents = _divided(devices)
+        self.divided = {devices[index].name for index in parents} - {""}
         by_index: dict[int, Volume] = {}
         for index, item in enumerate(devices):
             kind = SIGNATURES.get(item.filesystem)
@@ -90,7 +91,7 @@ class _Register:
                 volume = self.on(item.name) or self.add(kind, item.name)
                 volume.headed, volume.size = True, item.size
                 by_index[index] = volume
-            if item.kind == "crypt":
+            if item.kind == "crypt" or (not item.kind and item.parent in by_index):
                 self.opened(devices, index, by_index)
         for volume in self.found:
             if not volume.open:
@@ -197,6 +198,17 @@ class _Register:
         volume.learn(kind, part.cipher, part.key_bits)
         what = described(kind, part.cipher, part.key_bits)
         volume.say(f"The host sees on {part.place}: {what}.")
+
+
+def _divided(devices: tuple[BlockDevice, ...]) -> set[int]:
+    """Return the devices with partitions; without types, those with more than one device on them.
+
+    A volume has one mapping on it.
+    """
+    above = Counter(item.parent for item in devices if not item.kind)
+    parts = {item.parent for item in devices if item.kind == "part"}
+    parts |= {parent for parent, count in above.items() if count > 1}
+    return {parent for parent in parts if parent is not None}
 
 
 def _base(devices: tuple[BlockDevice, ...], index: int) -> int | None:
