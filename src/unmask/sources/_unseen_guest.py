@@ -125,14 +125,16 @@ def _unnamed(seen: Virtualisation, cpu: HostCpu) -> Below:
     )
     mode = shown_name.spec(cpu, Accelerator.UNKNOWN).mode
     of_qemu = mode in (Mode.MODEL, Mode.MAXIMUM)
-    if not shown and not of_qemu:
+    told = seen.detected == "none" or cpu.arch in ("x86_64", "i686")
+    if not shown and not of_qemu and told:
         return Below("", Accelerator.OTHER, bare=True, remarks=(Remark(RemarkKind.NOTE, BARE),))
     accelerator = Accelerator.UNKNOWN
     if mode is Mode.MAXIMUM:
         accelerator = Accelerator.TCG
     elif seen.vendor == "QEMU" and shown_name.is_silicon(cpu.model_name):
         accelerator = Accelerator.KVM
-    return Below("", accelerator, remarks=() if shown else (Remark(RemarkKind.NOTE, MASKED),))
+    masked = of_qemu and not shown
+    return Below("", accelerator, remarks=(Remark(RemarkKind.NOTE, MASKED),) if masked else ())
 
 
 def _word(seen: Virtualisation) -> str:
