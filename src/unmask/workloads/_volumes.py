@@ -222,14 +222,14 @@ def _base(devices: tuple[BlockDevice, ...], index: int) -> int | None:
 
 
 def _mounted(devices: tuple[BlockDevice, ...], index: int) -> tuple[str, ...]:
-    """Return where a device and what lies on it (LVM) is mounted."""
+    """Return where a device and what lies on it (LVM) is mounted, shortest path first."""
     inner = {index}
     places = list(devices[index].mountpoints)
     for number in range(index + 1, len(devices)):
         if devices[number].parent in inner:
             inner.add(number)
             places += devices[number].mountpoints
-    return tuple(dict.fromkeys(places))
+    return tuple(sorted(dict.fromkeys(places), key=len))
 
 
 def _basename(device: str) -> str:
