@@ -1,4 +1,4 @@
-"""What operating systems need of an x86 CPU to boot, by the name that a configuration declares.
+"""What operating systems need of a CPU to boot: by the name that is declared, or as seen inside.
 
 Programs that do not start without a flag are in the same table.
 """
@@ -6,14 +6,16 @@ Programs that do not start without a flag are in the same table.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from unmask.cpu import data_file
 from unmask.cpu.levels import LEVELS
+from unmask.model.inside import System
 
 LIBOSINFO = re.compile(r"^https?://(?P<family>[^/]+/[^/]+)/(?P<major>[a-z0-9]+)(?:\.|-unknown$|$)")
+ARCHES = ("x86_64", "aarch64")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Need:
     origin: str
     """Who says so."""
     several: bool
-    """Whether the declaration stands for older systems too, which need less."""
+    """Whether the name stands for other systems too, which may need less."""
 
 
 @cache
@@ -47,6 +49,47 @@ def need(declared: str) -> Need | None:
         match = LIBOSINFO.match(declared.strip().lower())
         entry = table["libosinfo"].get(f"{match['family']}/{match['major']}") if match else None
     return _need(entry) if entry is not None else None
+
+
+@cache
+def need_of(system: System) -> Need | None:
+    """Return what the system that runs in a guest needs; None where nothing is known of it.
+
+    A rebuild of Red Hat's that is not known by its name is taken for one by `ID_LIKE`, and marked
+    as one that may need less (`several`).
+    """
+    if system.kernel_name == "Windows":
+        build = int(system.version) if system.version.isascii() and system.version.isdigit() else 0
+        known = [first for first in _table()["builds"] if build >= int(first)]
+        return _need(_table()["builds"][max(known, key=int)]) if known else None
+    major = system.version.partition(".")[0]
+    family = _table()["idents"].get(system.ident)
+    entry = _table()["libosinfo"].get(f"{family}/{major}")
+    if entry is None and family is None and "rhel" in system.like:
+        entry = _table()["libosinfo"].get(f"redhat.com/rhel/{major}")
+        return replace(_need(entry), system=system.name, several=True) if entry else None
+    return _need(entry) if entry is not None else None
+
+
+@cache
+def need_of_program(name: str, version: str, arch: str) -> Need | None:
+    """Return what a program needs in order to start; None for none, and for an older version.
+
+    A version that is not known is taken for one that needs it, and marked so (`several`).
+    """
+    entry = _table()["programs"].get(name)
+    if entry is None:
+        return None
+    if version and _order(version) < _order(entry["since"]):
+        return None
+    chosen = entry["arm"] if arch == "aarch64" else entry
+    return replace(_need(chosen), several=not version) if arch in ARCHES else None
+
+
+def _order(version: str) -> tuple[int, ...]:
+    """Return the first two numbers; a package's epoch ("1:5.0") is none of them."""
+    numbers = re.findall(r"\d{1,9}", re.sub(r"^\d+:", "", version))
+    return tuple(map(int, numbers[:2]))
 
 
 @cache

@@ -44,23 +44,23 @@ from unmask.cpu import os_levels
 from unmask.cpu.os_levels import Need
 from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
-from unmask.model.cpu import Accelerator, State
+from unmask.model.cpu import State
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
-from unmask.model.inventory import Platform
-from unmask.rules import _advice, _commands, _scope, _words
+from unmask.rules import _needs, _scope, _words
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
     """Yield a problem where the declared operating system needs more than the guest sees."""
     need = os_levels.need(case.guest.os_declared)
-    if need is None or not _scope.on_x86(case):
+    if need is None or not _scope.on_x86(case) or _needs.seen(case):
         return
     hidden = frozenset(flag for flag in need.flags if case.view.hides(flag))
     if not hidden:
         for flag in sorted(need.flags):
             if case.view.state(flag) is not State.SHOWN:
-                raise UnreadError(_unsure(case, flag), "the flags of the guest's host")
+                raise UnreadError(_needs.unsure(case, flag), "the flags of the guest's host")
         return
+    advice = _needs.advice(case, need)
     yield Problem(
         severity=_severity(case, need),
         message=_words.about(
@@ -72,17 +72,11 @@ def check(case: GuestCase) -> Iterator[Problem]:
             *_running(case),
             _words.cpu(case),
         ),
-        remedy=_remedy(case, need),
-        command=_commands.restart(case) if _waits(case, need) else _command(case, need),
+        remedy=advice.text,
+        command=advice.command,
         confidence=Confidence.TENTATIVE,
         flags=tuple(sorted(hidden)),
     )
-
-
-def _unsure(case: GuestCase, flag: str) -> str:
-    if case.view.state(flag) is State.UNKNOWN:
-        return _scope.unresolved(case)
-    return f"whether the guest sees {flag} depends on a host whose flags are not known"
 
 
 def _severity(case: GuestCase, need: Need) -> Severity:
@@ -92,42 +86,6 @@ def _severity(case: GuestCase, need: Need) -> Severity:
 def _running(case: GuestCase) -> Iterator[str]:
     if _scope.runs(case):
         yield "The guest runs all the same, so the declaration may be wrong."
-
-
-def _model(case: GuestCase, need: Need) -> str:
-    """Return the name of a model that is enough and, as far as is known, runs here, or ""."""
-    if case.view.accelerator is Accelerator.TCG:
-        return ""
-    host = _scope.known_host_cpu(case)
-    if host and not need.flags <= host.flags:
-        return ""
-    if case.guest.platform is Platform.LIBVIRT:
-        return _advice.smallest(case, need.flags | _advice.BOTH) if host else ""
-    if need.level == 3:
-        return "x86-64-v3"
-    return "x86-64-v2" if host and "aes" not in host.flags else "x86-64-v2-AES"
-
-
-def _waits(case: GuestCase, need: Need) -> bool:
-    later = _scope.restart_brings(case)
-    return later is not None and later.shows(*need.flags)
-
-
-def _remedy(case: GuestCase, need: Need) -> str:
-    if _waits(case, need):
-        return _commands.WAITS
-    arguments = _commands.in_arguments(case)
-    model = _model(case, need)
-    if arguments or not model:
-        return arguments or f"Choose a CPU model of at least x86-64-v{need.level}."
-    return (
-        f"Use {model}, which is enough for {need.system}. It takes effect after a stop and start."
-    )
-
-
-def _command(case: GuestCase, need: Need) -> str:
-    model = _model(case, need)
-    return _commands.set_model(case, model, shows=need.flags) if model else ""
 
 
 RULE = Rule("REQ001", "The CPU is below what the declared system needs", About.GUEST, check)
