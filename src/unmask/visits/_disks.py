@@ -52,7 +52,7 @@ def looked_at(disk: Disk, source: Bytes, below: Below, *, encrypted: bool = Fals
             return _image(disk, source, below)
         if disk.format != "raw":
             raise InputError(f"images in the format {disk.format} are not read")
-        disk = replace(disk, size=source.size)
+        disk = replace(disk, size=disk.size if source.size is None else source.size)
         if encrypted:
             return replace(disk, encryption=_header(disk, source), parts=ENCRYPTED)
         return replace(disk, parts=Known(contents.read(source.read, source.size)))
