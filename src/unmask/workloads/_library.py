@@ -189,4 +189,4 @@ def _sentence(process: TlsProcess) -> str:
     words = [word for word in process.evidence if ".so" not in word]
     if files:
         return f"{what} has loaded {listed(files)}."
-    return f"The executable of {what} tells it: {listed(words)}."
+    return f"{what} was recognised by {listed(words)}."
