@@ -133,3 +133,20 @@ def test_a_suspended_guest_has_the_cpu_of_its_process() -> None:
 def test_names_are_bounded_and_there_is_always_one() -> None:
     assert machine().name == "VM 101"
     assert len(machine(value("name", "x" * 5000)).name) <= 260
+
+
+def test_tags_and_notes_declare_workloads() -> None:
+    found = machine(
+        value("tags", "prod;unmask-luks"), value("description", "The shop\nunmask: no tls\n")
+    )
+    assert [(item.kind, item.present) for item in found.declared] == [
+        ("luks", True),
+        ("tls", False),
+    ]
+    item = Listed("200", "pve1", "lxc", {"status": "running", "tags": "unmask-backup-restic"})
+    for listed in (
+        _pve_api_guest.container(item, PLACE, "x"),
+        _pve_api_guest.unread(item, PLACE, "403", "x"),
+    ):
+        (declared,) = listed.declared
+        assert (declared.kind, declared.detail) == ("backup", "restic")

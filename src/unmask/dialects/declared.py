@@ -35,6 +35,8 @@ _WORD = re.compile(
 )
 _BETWEEN = re.compile(r"[,;]+(?![^()]*\))")
 _LINE = re.compile(r"^[ \t>*#-]*unmask:[*_`]*(?P<words>.*)$", re.IGNORECASE | re.MULTILINE)
+_HTML = re.compile(r"<[^<>\n]{1,300}>")
+"""Notes of Proxmox VE may hold HTML."""
 _TAG = "unmask-"
 _PLAIN = re.compile(r"[A-Za-z0-9][\w .,+/@-]*")
 
@@ -77,7 +79,7 @@ def parse(words: str, where: str) -> Declared:
 
 def of_notes(text: str, where: str = "its notes") -> Declared:
     """Return what the lines "unmask: ..." of a guest's notes declare."""
-    lines = [match["words"] for match in _LINE.finditer(text)]
+    lines = [match["words"] for match in _LINE.finditer(_HTML.sub(" ", text))]
     return parse(",".join(lines[:MOST]), where) if lines else NOTHING
 
 
