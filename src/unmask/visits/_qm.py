@@ -1,8 +1,8 @@
 """The guest agent of one guest, by way of `qm` on its node.
 
-`qm guest exec` waits for the program and prints what exec-status has, as JSON, one character for each
-byte of the guest's (PVE/CLI/qm.pm). As it does not say how it encodes those, its output is either the
-guest's bytes or their UTF-8 once more.
+`qm guest exec` waits for the program and prints what exec-status has, as JSON, one character for
+each byte of the guest's (PVE/CLI/qm.pm). As it does not say how it encodes those, its output is
+either the guest's bytes or their UTF-8 once more.
 """
 
 from __future__ import annotations
