@@ -36,7 +36,7 @@ NOTHING = Load()
 
 def load(guest: Guest, finders: Sequence[Finder], sight: Sight) -> Load:
     """Return the guest's workloads by kind and name, each judged by what it sees of the CPU."""
-    if guest.visit is UNVISITED and not guest.declared:
+    if guest.visit == UNVISITED and not guest.declared:
         return NOTHING
     found: list[Workload] = []
     unread: list[Unread] = []
