@@ -10,7 +10,7 @@ import pytest
 from support import golden
 from support.documents import HOSTILE, document, finding, lab
 from unmask.model.finding import Finding, Outcome, Problem, Severity
-from unmask.model.inventory import Gap, GuestState, Inventory
+from unmask.model.inventory import Gap, GuestState, Inventory, Platform
 from unmask.report.table import FORMAT, render, render_coloured
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
@@ -210,3 +210,24 @@ def test_of_many_findings_of_one_code_the_rest_is_only_named() -> None:
 def test_one_finding_more_than_fits_is_shown_as_it_would_take_a_line_anyway() -> None:
     text = render(document(Outcome((*many("TST001", 7), *many("TST002", 1)))), 0)
     assert "says 106" in text
+
+
+def test_a_guest_on_no_known_host_has_no_column_for_it() -> None:
+    inventory = lab()
+    alone = replace(inventory.guests[0], host="", platform=Platform.UNSEEN, pending=None)
+    held = replace(inventory, guests=(alone,), hosts=(), clusters=())
+    text = render(document(Outcome(), held), 0)
+    assert text.splitlines()[0].split()[:3] == ["GUEST", "STATE", "CONFIGURED"]
+    assert "1 guest on 0 hosts" in text
+
+
+def test_what_the_guest_tells_settles_what_depends_on_an_unknown_host() -> None:
+    page = document(Outcome())
+    router = next(case for case in page.cases if case.guest.ident == "104")
+    nas = next(case for case in page.cases if case.guest.ident == "101")
+    told = replace(router, observed=nas.view)
+    text = render(replace(page, cases=(told,)), 0)
+    assert row(text, "104 router")[5:8] == ["yes", "no", "v2"]
+    differing = replace(nas, observed=page.cases[0].view)
+    text = render(replace(page, cases=(differing,)), 0)
+    assert row(text, "101 nas")[5:8] == ["yes", "no", "v2"]  # a rule says that they differ

@@ -62,7 +62,9 @@ def cells(document: Document) -> Table:
         )
         for case in document.cases
     ]
-    return {heading: [row[index] for row in rows] for index, heading in enumerate(HEADINGS)}
+    table = {heading: [row[index] for row in rows] for index, heading in enumerate(HEADINGS)}
+    # Guests whose hypervisor is out of reach are on no node.
+    return table if any(table["NODE"]) else without(table, "NODE")
 
 
 def _worst_first(findings: Sequence[Finding]) -> list[Finding]:

@@ -102,6 +102,8 @@ def _shown(rows: Sequence[Row]) -> list[Row]:
 
 def _workload(item: JudgedWorkload) -> str:
     kind, name = str(item.workload.kind), clean(item.workload.name, _NAME)
+    if name.startswith("/"):  # of a path the end tells most
+        name = "/".join(name.split("/")[-2:])
     whole = kind if name.lower() == kind else f"{kind} {name}".strip()
     return whole + _ACTIVITY.get(item.workload.activity, "")
 

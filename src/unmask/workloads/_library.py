@@ -41,6 +41,8 @@ FORWARDERS = frozenset(
 )  # fmt: skip
 """Programs that hold a port for others: whoever encrypts is behind them, often in a container."""
 _BY_NAME = {name: library for library, names in _USUAL.items() for name in names.split()}
+_LABELS = {"go": "Go", "windows": "SChannel"}
+"""What a consumer is called as a library, where its name for people says more."""
 _SONAMES = (("so.3", (3,)), ("so.1.1", (1, 1)), ("so.1.0", (1, 0)), ("so.10", (1, 0)))
 
 
@@ -58,7 +60,9 @@ class Crypto:
     @property
     def label(self) -> str:
         """Return "OpenSSL 3.0.20" for people."""
-        name = consumers()[self.consumer].name if self.consumer else "library not known"
+        if not self.consumer:
+            return "library not known"
+        name = _LABELS.get(self.consumer) or consumers()[self.consumer].name
         return f"{name} {self.version}" if self.version else name
 
 

@@ -59,7 +59,7 @@ def _active(inside: Inside, algorithm: str, alike: list[SecurityAssociation]) ->
         says.append(f"The kernel's list of drivers has none for {algorithm} yet.")
     return Workload(
         kind=WorkloadKind.IPSEC,
-        name=f"ESP {algorithm}",
+        name="ESP",
         consumer=consumer,
         cipher=algorithm,
         version=system(inside).kernel,

@@ -35,11 +35,11 @@ def find(guest: Guest) -> Iterator[Workload]:
 def _interface(inside: Inside, found: WireGuard) -> Workload:
     consumer, version, who = _who(inside, userspace=found.userspace)
     port = f", UDP port {found.port}" if found.port else ""
-    peers = "" if found.peers is None else f" with {found.peers} peers"
-    said_of = [f"The interface {found.interface} is WireGuard's{peers}."]
+    said_of = [f"The interface {found.interface} is WireGuard's{_peers(found.peers)}."]
     if found.userspace:
         said_of.append("A program encrypts in place of the kernel: taken for wireguard-go.")
-    socket = sockets(inside, "udp").get(found.port or 0)
+    if found.port in sockets(inside, "udp"):
+        said_of.append(f"Its UDP port {found.port} is open.")
     return Workload(
         kind=WorkloadKind.WIREGUARD,
         name=found.interface,
@@ -48,14 +48,16 @@ def _interface(inside: Inside, found: WireGuard) -> Workload:
         version=version,
         detail=f"{who}{port}",
         activity=Activity.CONFIGURED if found.peers == 0 else Activity.ACTIVE,
-        evidence=(
-            *said_of,
-            *([socket.sentence] if socket else []),
-            *shortfalls(inside, "wireguard"),
-        ),
+        evidence=(*said_of, *shortfalls(inside, "wireguard")),
         confidence=Confidence.TENTATIVE if found.userspace else Confidence.CERTAIN,
         ports=(found.port,) if found.port else (),
     )
+
+
+def _peers(count: int | None) -> str:
+    if count is None:
+        return ""
+    return f" with {count} {'peer' if count == 1 else 'peers'}"
 
 
 def _who(inside: Inside, *, userspace: bool) -> tuple[str, str, str]:
