@@ -1,7 +1,8 @@
 """What booted guests printed, as the probes would have read it, where the recordings are present.
 
 The recordings were made with other commands than the probes': each is laid into the part of the
-section that the probe's own command would have filled. `ldd` stands for /proc/PID/maps.
+section that the probe's own command would have filled. `ldd` stands for /proc/PID/maps where that
+was not recorded.
 """
 
 from __future__ import annotations
@@ -91,13 +92,7 @@ class Recording:
 
     def _processes(self) -> str:
         """Return the probe's lines: pid, name, executable, libraries."""
-        libraries: dict[str, list[str]] = {}
-        program = ""
-        for line in self.text("ldd").splitlines():
-            if line.startswith("/"):
-                program = line.rstrip(":").rpartition("/")[2]
-            elif found := _LOADED.search(line):
-                libraries.setdefault(program, []).append(found[0])
+        libraries = self._mapped() or self._linked()
         rows = []
         for row in self.text("ps_daemons").splitlines()[1:]:
             pid, _, name = row.split()[:3]
@@ -106,3 +101,19 @@ class Recording:
                 loaded = ["Gobuildinf!"]
             rows.append(f"{pid}\t{name}\t/usr/sbin/{name}\t{' '.join(loaded)}\n")
         return "".join(rows)
+
+    def _mapped(self) -> dict[str, list[str]]:
+        """Return the libraries that each program has mapped; none where that was not recorded."""
+        rows = (line.split() for line in self.text("proc_maps_tls").splitlines())
+        return {row[0]: [path.rpartition("/")[2] for path in row[1:]] for row in rows if row}
+
+    def _linked(self) -> dict[str, list[str]]:
+        """Return the libraries that each program is linked with."""
+        libraries: dict[str, list[str]] = {}
+        program = ""
+        for line in self.text("ldd").splitlines():
+            if line.startswith("/"):
+                program = line.rstrip(":").rpartition("/")[2]
+            elif found := _LOADED.search(line):
+                libraries.setdefault(program, []).append(found[0])
+        return libraries

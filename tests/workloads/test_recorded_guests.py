@@ -15,9 +15,11 @@ NETWORK = frozenset(WorkloadKind) - {
 }  # fmt: skip
 
 
-def found(cpu: str, accelerator: Accelerator = Accelerator.KVM) -> dict[str, JudgedWorkload]:
+def found(
+    cpu: str, accelerator: Accelerator = Accelerator.KVM, system: str = "bookworm"
+) -> dict[str, JudgedWorkload]:
     """Return the workloads of the recorded guest by kind and name, judged as on that hypervisor."""
-    seen = guest(Recording("bookworm", cpu).inside(), accelerator=accelerator)
+    seen = guest(Recording(system, cpu).inside(), accelerator=accelerator)
     return {
         f"{item.workload.kind} {item.workload.name}": item
         for item in case(seen).workloads
@@ -28,9 +30,18 @@ def found(cpu: str, accelerator: Accelerator = Accelerator.KVM) -> dict[str, Jud
 CPUS = ("kvm64", "qemu64", "x86-64-v2", "x86-64-v2-AES.kvmlike", "Westmere", "max", "EPYC-Rome")
 
 
-@pytest.mark.parametrize("cpu", CPUS)
-def test_the_workloads_are_the_same_whatever_the_cpu(cpu: str) -> None:
-    assert {name: item.workload.consumer for name, item in found(cpu).items()} == {
+@pytest.mark.parametrize(
+    ("system", "cpu"),
+    [
+        *(("bookworm", cpu) for cpu in CPUS),
+        ("trixie", "max"),
+        ("trixie", "qemu64"),
+        ("trixie", "x86-64-v2-AES.kvmlike"),
+    ],
+)
+def test_the_workloads_are_the_same_whatever_the_cpu(system: str, cpu: str) -> None:
+    judged = found(cpu, system=system)
+    assert {name: item.workload.consumer for name, item in judged.items()} == {
         "backup borg": "borg",
         "backup restic": "restic",
         "ipsec ESP": "ipsec",
@@ -109,6 +120,8 @@ def test_the_kernels_driver_is_that_of_the_association() -> None:
     driver = {cpu: found(cpu)["ipsec ESP"].workload.driver for cpu in CPUS}
     assert driver["max"] == "rfc4106-gcm-aesni"
     assert driver["qemu64"] == "gcm_base(ctr(aes-generic),ghash-generic)"
+    newer = found("max", system="trixie")["ipsec ESP"].workload
+    assert newer.driver == "rfc4106-gcm-aesni-avx"
 
 
 def test_a_user_without_rights_sees_the_ports_and_is_told_what_is_lacking() -> None:
