@@ -54,3 +54,15 @@ def test_each_thread_has_its_own_part() -> None:
         other.start()
         other.join()
     assert seen == [10]
+
+
+def test_a_part_within_a_part_is_never_longer_than_that() -> None:
+    time = Time()
+    clock = Clock(10, time)
+    with clock.within(3):
+        with clock.within(5):
+            assert clock.left() == 3
+        with clock.within(1):
+            assert clock.left() == 1
+        assert clock.left() == 3
+    assert clock.left() == 10

@@ -178,3 +178,58 @@ def test_a_closed_client_asks_nothing(lab: Lab) -> None:
     with pytest.raises(ApiError, match="interrupted"):
         client.get("version")
     assert client.sent == 0
+
+
+EXEC = "nodes/pve1/qemu/101/agent/exec"
+UNAME = {"command": ["uname", "-r"]}
+
+
+def test_a_list_is_sent_as_fields_of_one_name(lab: Lab) -> None:
+    assert isinstance(api(lab, name="agent").post(EXEC, UNAME)["pid"], int)
+
+
+def test_what_is_typed_arrives_byte_for_byte(lab: Lab) -> None:
+    client = api(lab, name="agent")
+    typed = bytes(range(1, 256))
+    form = {"command": ["cat"], "input-data": typed.decode("latin-1")}
+    pid = client.post(EXEC, form)["pid"]
+    told = client.get_up_to(100_000, f"{EXEC}-status", pid=str(pid))
+    assert told["out-data"].encode("latin-1") == typed
+
+
+def test_a_password_may_start_something_too(lab: Lab) -> None:
+    assert api(lab, name="root@pam").post(EXEC, UNAME)
+
+
+def test_a_ticket_that_is_refused_is_replaced_before_something_is_started(lab: Lab) -> None:
+    client = api(lab, name="root@pam")
+    client.get("version")
+    client._credentials._ticket = type(login(lab).secret)("PVE:root@pam:0::forged")
+    before = lab.counts()["POST /access/ticket"]
+    assert client.post(EXEC, UNAME)
+    assert lab.counts()["POST /access/ticket"] == before + 1
+
+
+@pytest.mark.parametrize("fault", ["5xx=1", "resets=1", "truncated=1", "html=1"])
+def test_what_starts_something_is_sent_once(fault: str) -> None:
+    with Lab(faults=[f"{fault}@/exec"]) as bad:
+        client = api(bad, name="agent")
+        with pytest.raises(ApiError):
+            client.post(EXEC, UNAME)
+        assert client.sent == 1
+
+
+def test_an_answer_that_is_too_long_is_left(lab: Lab) -> None:
+    client = api(lab)
+    with pytest.raises(ApiError, match="answered with more than 0 MiB"):
+        client.get_up_to(100, "cluster/resources")
+    assert client.sent == 1
+
+
+def test_what_a_guest_has_a_say_in_is_nothing_against_its_node() -> None:
+    with Lab(faults=["5xx=1@/agent/"]) as bad:
+        client = api(bad, name="agent", seconds=60)
+        for _ in range(TRIPS + 1):
+            with pytest.raises(ApiError, match="tries"):
+                client.get_up_to(1000, "nodes/pve1/qemu/101/agent/get-osinfo")
+        assert client.get("nodes/pve1/version", "pve1")

@@ -58,6 +58,26 @@ def test_a_ticket_is_got_once_and_renewed_with_itself_before_it_ends() -> None:
     assert server.asked == [PASSWORD, server.given[0]]
 
 
+def test_only_what_starts_something_carries_the_token_against_forged_requests() -> None:
+    made = Server().credentials()
+    assert "CSRFPreventionToken" not in made.headers()
+    starting = made.headers(starting=True)
+    assert starting == {**made.headers(), "CSRFPreventionToken": "x"}
+    assert made.renewed(starting)  # a refused one is known by its ticket
+
+
+def test_a_token_needs_nothing_against_forged_requests() -> None:
+    made = Credentials(Login("a@pve!id", Secret("hush")), Server().post)
+    assert made.headers(starting=True) == made.headers()
+
+
+@pytest.mark.parametrize("odd", [None, 7, ["x"], "a\r\nX: y", "\u20ac"])
+def test_a_token_that_no_header_can_hold_is_left_out(odd: Any) -> None:
+    data = {"ticket": "PVE:root@pam:1", "CSRFPreventionToken": odd}
+    made = Credentials(Login("root@pam", Secret("x")), lambda _: data)
+    assert list(made.headers(starting=True)) == ["Cookie"]
+
+
 def test_where_a_ticket_cannot_be_renewed_the_password_gets_a_new_one() -> None:
     server = Server()
     made = server.credentials()
