@@ -48,7 +48,7 @@ class Inside:
     def answers(self, argv: Sequence[str], typed: bytes) -> str | None:
         """Return the program that a command line is; None where it is none for this guest."""
         if self.system == "windows":
-            return _encoded(argv) if argv[:1] == (POWERSHELL,) else None
+            return _encoded(argv) if argv[0] == POWERSHELL else None
         return typed.decode("latin-1") if tuple(argv) == SHELL else None
 
     def told(self, program: str, cpu_text: str) -> bytes:
