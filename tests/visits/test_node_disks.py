@@ -145,7 +145,7 @@ def test_no_file_outside_the_storage_is_opened(name: str, yard: Yard) -> None:
     yard.configure("scsi0: local:101/vm-101-disk-0.qcow2")
     parts = yard.disks()["scsi0"].parts
     assert isinstance(parts, Missing)
-    assert "based on an image" in parts.reason
+    assert "based on another image" in parts.reason
 
 
 def test_what_cannot_be_read_is_said(yard: Yard) -> None:

@@ -48,30 +48,48 @@ def looked_at(disk: Disk, source: Bytes, below: Below, *, encrypted: bool = Fals
         encrypted: Whether the host is configured to encrypt the disk itself.
     """
     try:
-        if disk.format == "qcow2":
-            return _image(disk, source, below)
-        if disk.format != "raw":
-            raise InputError(f"images in the format {disk.format} are not read")
-        disk = replace(disk, size=disk.size if source.size is None else source.size)
-        if encrypted:
-            return replace(disk, encryption=_header(disk, source), parts=ENCRYPTED)
-        return replace(disk, parts=Known(contents.read(source.read, source.size)))
-    except UnreadError as error:
-        return replace(disk, parts=Missing(error.reason, error.needs))
+        disk, read = _opened(disk, source, below, encrypted=encrypted)
     except UnmaskError as error:
-        return replace(disk, parts=Missing(str(error)))
+        return replace(disk, parts=_missing(error))
+    if read is None:
+        return replace(disk, parts=ENCRYPTED)
+    try:
+        return replace(disk, parts=Known(contents.read(read, disk.size)))
+    except UnmaskError as error:
+        return replace(disk, parts=_missing(error))
 
 
-def _image(disk: Disk, source: Bytes, below: Below) -> Disk:
+def _missing(error: UnmaskError) -> Missing:
+    if isinstance(error, UnreadError):
+        return Missing(error.reason, error.needs)
+    return Missing(str(error))
+
+
+def _opened(
+    disk: Disk, source: Bytes, below: Below, *, encrypted: bool
+) -> tuple[Disk, Read | None]:
+    """Return the disk with its size, and what reads it: None where the host encrypts it."""
+    if disk.format == "qcow2":
+        return _image(disk, source, below)
+    if disk.format != "raw":
+        raise InputError(f"images in the format {disk.format} are not read")
+    if source.size is not None:
+        disk = replace(disk, size=source.size)
+    if encrypted:
+        return replace(disk, encryption=_header(disk, source)), None
+    return disk, source.read
+
+
+def _image(disk: Disk, source: Bytes, below: Below) -> tuple[Disk, Read | None]:
     file = Medium(source.read, source.size)
     header = qcow2.header(file)
     disk = replace(disk, size=header.size)
     if header.encryption:
         cipher = header.encryption.cipher
         told = tuple(replace(each, cipher=cipher) for each in disk.encryption)
-        return replace(disk, encryption=told or (header.encryption,), parts=ENCRYPTED)
-    image = qcow2.Image(file, header, _backing(source.path, header, below, MOST_LAYERS))
-    return replace(disk, parts=Known(contents.read(image.read, header.size)))
+        return replace(disk, encryption=told or (header.encryption,)), None
+    backing = _backing(source.path, header, below, MOST_LAYERS)
+    return disk, qcow2.Image(file, header, backing).read
 
 
 def _header(disk: Disk, source: Bytes) -> tuple[HostEncryption, ...]:
@@ -88,9 +106,15 @@ def _backing(path: str, header: qcow2.Header, below: Below, depth: int) -> Read 
     opened: list[Read] = []
 
     def read(offset: int, size: int) -> bytes:
-        if not opened:
-            opened.append(_layer(below(path, header.backing), header.backing_format, below, depth))
-        return opened[0](offset, size)
+        try:
+            if not opened:
+                layer = below(path, header.backing)
+                opened.append(_layer(layer, header.backing_format, below, depth))
+            return opened[0](offset, size)
+        except UnmaskError as error:
+            missing = _missing(error)
+            reason = f"it is based on another image, which was not read: {missing.reason}"
+            raise UnreadError(reason, missing.needs) from error
 
     return read
 
@@ -99,11 +123,11 @@ def _layer(source: Bytes, kind: str, below: Below, depth: int) -> Read:
     if kind == "raw":
         return Medium(source.read, source.size).take
     if kind != "qcow2":
-        raise InputError("it is based on another image, whose format its header does not tell")
+        raise InputError("its format is not told, and is not guessed")
     if depth == 0:
-        raise InputError(f"it is based on more than {MOST_LAYERS} images")
+        raise InputError(f"there are more than {MOST_LAYERS} on each other")
     file = Medium(source.read, source.size)
     header = qcow2.header(file)
     if header.encryption:
-        raise InputError("it is based on an image that the host encrypts")
+        raise InputError("the host encrypts it")
     return qcow2.Image(file, header, _backing(source.path, header, below, depth - 1)).read

@@ -110,13 +110,15 @@ class _Reader:
         try:
             found = libvirt_volumes.volume(self.access.host, path, self.left())
         except UnreadError as error:
-            raise UnreadError(error.reason, error.needs or POOL) from error
+            unknown = "no storage vol" in error.reason
+            reason = "no storage pool of libvirt's holds it" if unknown else error.reason
+            raise UnreadError(reason, error.needs or POOL) from error
         return Bytes(lambda at, count: found.read(at, count, self.left()), found.size, found.path)
 
     def _below(self, found: DomainDisk, image: str, name: str) -> Bytes:
         """Open a backing file: one that libvirt names or has in a pool, or one beside the image."""
         if PROTOCOL.match(name) or not name.isprintable() or not image:
-            raise InputError("it is based on an image that is no file, which was not read")
+            raise InputError("it is no file")
         folder = posixpath.dirname(image)
         path = posixpath.normpath(posixpath.join(folder, name))
         ways: list[Callable[[], Bytes]] = []

@@ -87,11 +87,11 @@ def _below(files: NodeFiles, image: str, name: str) -> Bytes:
     storage, and a snapshot's on a volume beside it. No other file of the node is opened.
     """
     if PROTOCOL.match(name) or not name.isprintable() or not image.startswith("/"):
-        raise InputError("it is based on an image that is no file, which was not read")
+        raise InputError("it is no file")
     folder = posixpath.dirname(image)
     path = posixpath.normpath(posixpath.join(folder, name))
     there, images = posixpath.dirname(path), posixpath.dirname(folder)
     shared = posixpath.basename(images) == "images" and posixpath.dirname(there) == images
     if there != folder and not shared:
-        raise InputError("it is based on an image outside its storage, which was not read")
+        raise InputError("it lies outside the storage")
     return files.backing(path)
