@@ -181,6 +181,7 @@ def test_a_running_domain_without_a_channel_says_what_it_lacks(
         (68, "Timed out during operation: cannot acquire state change lock", "busy", "another"),
         (39, "Unable to encode message payload", "longer than libvirt takes", ""),
         (38, "No complete agent response found in 10485760 bytes", "without end", ""),
+        (1, 'cannot parse json {"return": [[[[', "none of an agent's", ""),
         (
             1,
             "Command guest-exec has been disabled: the command is not allowed",

@@ -90,13 +90,19 @@ GUEST_CAUSES: tuple[tuple[int, str, str, str], ...] = (
     (
         AGENT_UNRESPONSIVE,
         r"due to an error",
-        "libvirt has given its guest agent up after an answer that was too long",
+        "libvirt has given its guest agent up after an answer that made no sense to it",
         "a stop and start of the guest",
     ),
     (AGENT_UNRESPONSIVE, r"", "its guest agent does not answer", AGENT),
     (OPERATION_TIMEOUT, r"", "somebody else keeps its guest agent busy", "another try"),
     (RPC, r"encode message", "its guest agent's answer is longer than libvirt takes", ""),
     (SYSTEM_ERROR, r"No complete agent response", "its guest agent answers without end", ""),
+    (
+        1,
+        r"cannot parse json|JSON reply",
+        "its guest agent answers in a way that is none of an agent's",
+        "",
+    ),
     (1, r"frozen", "its file systems are frozen for a backup", "another try"),
     (1, r"has been disabled", "its guest agent may not run programs", MAY_EXEC),
     (
