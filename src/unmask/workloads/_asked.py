@@ -12,6 +12,8 @@ from unmask.model.reading import Known, Reading
 T = TypeVar("T")
 MOST = 12
 """Things that one sentence names."""
+FACTS = 24
+"""Sentences of evidence that one workload has."""
 
 
 def entered(guest: Guest) -> Inside | None:
@@ -54,3 +56,11 @@ def listed(words: Iterable[object], joint: str = "and") -> str:
         named = [*named[: MOST - 1], f"{len(named) - MOST + 1} more"]
     *most, last = named or [""]
     return f"{', '.join(most)} {joint} {last}" if most else last
+
+
+def facts(sentences: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct sentences; of very many the first ones, and how many more there are."""
+    found = tuple(dict.fromkeys(sentences))
+    if len(found) <= FACTS:
+        return found
+    return (*found[: FACTS - 1], f"There are {len(found) - FACTS + 1} more facts like these.")

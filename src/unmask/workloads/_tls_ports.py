@@ -19,6 +19,8 @@ PORTS = frozenset(
 )  # fmt: skip
 """TCP ports of protocols inside TLS by IANA's register, RDP's, and those of Docker (2376),
 Kubernetes (6443, 10250), WinRM (5986) and Proxmox's servers (8006, 8007)."""
+MOST_PORTS = 100
+"""Ports of one configured server that are looked at, however many it claims to have."""
 STARTTLS = {
     "postfix": frozenset({25, 465, 587, 2525}),
     "dovecot": frozenset({110, 143, 993, 995, 4190}),
@@ -45,6 +47,8 @@ class TlsPort:
     """None where the guest's sockets were not read, or nothing listens there."""
     service: TlsService | None = None
     endpoint: TlsEndpoint | None = None
+    quic: bool = False
+    """The same program also listens on this port of UDP."""
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -67,13 +71,20 @@ def tls_ports(guest: Guest) -> tuple[TlsPort, ...]:
     """Return the ports that speak TLS or are likely to, in order."""
     inside = entered(guest)
     listening = sockets(inside, "tcp") if inside else {}
+    beside = sockets(inside, "udp") if inside else {}
     endpoints: dict[int, TlsEndpoint] = {}
     for endpoint in guest.visit.endpoints:
         endpoints.setdefault(endpoint.port, endpoint)
     services = _services(said(inside.tls_services, ()), listening) if inside else {}
     likely = {port for port in listening if looks_tls(port)}
     found = (
-        TlsPort(port, listening.get(port), services.get(port), endpoints.get(port))
+        TlsPort(
+            port,
+            listening.get(port),
+            services.get(port),
+            endpoints.get(port),
+            quic=_same_holder(listening.get(port), beside.get(port)),
+        )
         for port in sorted(likely | endpoints.keys() | services.keys())
     )
     return tuple(item for item in found if not _another(item))
@@ -89,9 +100,13 @@ def _services(
         own = {port for port, socket in listening.items() if programs & set(socket.processes)}
         usual = STARTTLS.get(service.name, frozenset())
         likely = usual | {port for port in own if looks_tls(port)}
-        for port in (*service.ports, *sorted(likely & own)):
+        for port in (*service.ports[:MOST_PORTS], *sorted(likely & own)):
             found.setdefault(port, service)
     return found
+
+
+def _same_holder(one: Socket | None, other: Socket | None) -> bool:
+    return bool(one and other and set(one.processes) & set(other.processes))
 
 
 def looks_tls(port: int) -> bool:

@@ -21,9 +21,8 @@ from unmask.model.inside_programs import TlsService
 from unmask.model.inventory import Guest
 from unmask.model.tls_endpoint import TlsEndpoint
 from unmask.model.workload import Activity, Finder, Workload, WorkloadKind
-from unmask.workloads._asked import entered, listed, owed, shortfalls, system
+from unmask.workloads._asked import entered, facts, listed, owed, shortfalls, system
 from unmask.workloads._library import Crypto, of_processes, of_program, of_socket
-from unmask.workloads._sockets import sockets
 from unmask.workloads._tls_ports import TlsPort, connection, tls_ports, undecided
 
 CHACHA = "ChaCha20-Poly1305"
@@ -62,7 +61,7 @@ def _workload(inside: Inside | None, key: Alike, members: list[tuple[TlsPort, Cr
         version=version,
         detail=f"{label}, {'port' if len(ports) == 1 else 'ports'} {listed(ports)}",
         activity=Activity.ACTIVE if active else Activity.CONFIGURED,
-        evidence=tuple(dict.fromkeys(said)),
+        evidence=facts(said),
         confidence=next(
             level
             for level in (Confidence.TENTATIVE, Confidence.FIRM, Confidence.CERTAIN)
@@ -138,7 +137,7 @@ def _confidence(item: TlsPort, crypto: Crypto) -> Confidence:
 def _evidence(inside: Inside | None, item: TlsPort, crypto: Crypto) -> Iterator[str]:
     if item.socket:
         yield item.socket.sentence
-    if inside and item.socket and _quic(inside, item):
+    if item.quic:
         yield f"It also listens on UDP port {item.port} (QUIC)."
     if item.service:
         yield from _settings(item.service)
@@ -149,11 +148,6 @@ def _evidence(inside: Inside | None, item: TlsPort, crypto: Crypto) -> Iterator[
     yield from crypto.evidence
     if inside:
         yield from shortfalls(inside, "listeners", "tls_services")
-
-
-def _quic(inside: Inside, item: TlsPort) -> bool:
-    beside = sockets(inside, "udp").get(item.port)
-    return bool(beside and item.socket and set(beside.processes) & set(item.socket.processes))
 
 
 def _settings(service: TlsService) -> Iterator[str]:
