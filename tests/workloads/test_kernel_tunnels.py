@@ -91,6 +91,13 @@ def test_ipsec_by_its_proposals(proposals: tuple[str, ...], cipher: str) -> None
     assert only.confidence is (Confidence.FIRM if cipher else Confidence.TENTATIVE)
 
 
+def test_freebsds_ipsec_without_a_known_cipher_is_not_judged_as_a_disk() -> None:
+    read = inside(system=FREEBSD, ipsec=IpSec(daemon="strongSwan", connections=("site",)))
+    (only,) = find(ipsec, guest(read))
+    assert (only.consumer, only.cipher) == ("freebsd", "aes-gcm")
+    assert only.confidence is Confidence.TENTATIVE
+
+
 def test_a_daemon_that_encrypts_itself() -> None:
     found = IpSec(daemon="strongSwan", plugins=("kernel-libipsec",), connections=("site",))
     (only,) = find(ipsec, guest(inside(ipsec=found)))

@@ -99,6 +99,7 @@ def test_openvpn_in_freebsds_kernel() -> None:
     )
     (only,) = find(openvpn, guest(read))
     assert (only.consumer, only.version) == ("freebsd", "14.1-RELEASE")
+    assert only.cipher == "AES-256-GCM"
 
 
 def test_openvpn_whose_kernel_is_not_known_is_a_guess() -> None:

@@ -99,6 +99,7 @@ def _configured(inside: Inside, ipsec: IpSec) -> Iterator[Workload]:
         return
     consumer, where = _consumer(inside, ipsec.plugins)
     cipher = next((name for name in map(_written, ipsec.proposals) if name), "")
+    sure = bool(cipher)
     daemon = ipsec.daemon or "an IKE daemon"
     says = (
         [f"{daemon} has the connections {listed(ipsec.connections)}."] if ipsec.connections else []
@@ -107,6 +108,8 @@ def _configured(inside: Inside, ipsec: IpSec) -> Iterator[Workload]:
         says.append(f"Its proposals are {listed(ipsec.proposals)}.")
     if not cipher:
         says.append("Its cipher was not seen: AES-GCM, strongSwan's first choice, is assumed.")
+        # What is known of FreeBSD's kernel begins with disks.
+        cipher = "aes-gcm" if consumer == "freebsd" else ""
     yield Workload(
         kind=WorkloadKind.IPSEC,
         name=daemon if ipsec.daemon else "IKE",
@@ -116,7 +119,7 @@ def _configured(inside: Inside, ipsec: IpSec) -> Iterator[Workload]:
         detail=where,
         activity=Activity.CONFIGURED,
         evidence=(*says, *(socket.sentence for socket in found), *shortfalls(inside, "ipsec")),
-        confidence=Confidence.FIRM if cipher and ipsec.connections else Confidence.TENTATIVE,
+        confidence=Confidence.FIRM if sure and ipsec.connections else Confidence.TENTATIVE,
         ports=tuple(socket.port for socket in found),
     )
 

@@ -22,6 +22,7 @@ PORT = 1194
 OFFLOAD = {"ovpn": "openvpn-dco", "ovpn_dco": "openvpn-dco", "ovpn_dco_v2": "openvpn-dco"}
 """Linux's modules of the offload: in the kernel since 6.16, and the ones beside it."""
 FREEBSD_OFFLOAD = "if_ovpn"
+_DEFAULT = "AES-256-GCM"
 _STATIC_DEFAULT = "BF-CBC"
 _LIBRARIES = {"mbed": "mbedtls", "wolfSSL": "wolfssl", "LibreSSL": ""}
 
@@ -59,6 +60,8 @@ def _configured(inside: Inside, config: OpenVpn, found: tuple[Socket, ...]) -> W
     cipher = config.ciphers[0] if config.ciphers else ""
     if not cipher and config.mode == "peer":
         cipher = _STATIC_DEFAULT
+    elif not cipher and crypto.consumer == "freebsd":
+        cipher = _DEFAULT  # what is known of its kernel begins with disks
     parts = [_who(crypto), config.mode, *(socket.place for socket in found[:1])]
     return Workload(
         kind=WorkloadKind.OPENVPN,
@@ -93,7 +96,7 @@ def _said_by(config: OpenVpn) -> Iterator[str]:
     elif config.mode == "peer":
         yield f"It has a static key and names no cipher: the default is {_STATIC_DEFAULT}."
     else:
-        yield "It names no cipher: the default is AES-256-GCM."
+        yield f"It names no cipher: the default is {_DEFAULT}."
 
 
 def _crypto(inside: Inside, config: OpenVpn) -> Crypto:
@@ -133,7 +136,7 @@ def _user_space(
 def _running(inside: Inside, found: tuple[Socket, ...]) -> Workload:
     """Return what is known of a running OpenVPN whose configuration was not read."""
     crypto = openssl(inside)
-    text = "Its configuration was not read: that it takes AES-256-GCM is its default."
+    text = f"Its configuration was not read: that it takes {_DEFAULT} is its default."
     return Workload(
         kind=WorkloadKind.OPENVPN,
         name=OPENVPN,
