@@ -44,12 +44,11 @@ _WORDS: dict[int, dict[int, str]] = {
         10: "vpclmulqdq", 11: "avx512_vnni", 12: "avx512_bitalg", 14: "avx512_vpopcntdq",
     },
 }  # fmt: skip
-"""Linux's numbers of CPUID's bits, 32 a word (arch/x86/include/asm/cpufeatures.h, 6.1 and 6.18)."""
+"""Linux's numbers of CPUID's bits, 32 a word (arch/x86/include/asm/cpufeatures.h)."""
 
 _DEPENDENTS = {
-    "xsave": ("avx", "pku"),
-    "avx": ("avx2", "fma", "f16c", "vaes", "vpclmulqdq", "fma4", "xop"),
-    "avx2": ("avx512f",),
+    "xsave": ("avx", "mpx", "pku", "xgetbv1", "xsavec", "xsaveopt", "xsaves"),
+    "avx": ("avx2", "avx512f", "fma", "vaes", "vpclmulqdq"),
     "avx512f": (
         "avx512bw", "avx512cd", "avx512dq", "avx512ifma", "avx512vl", "avx512vbmi",
         "avx512_vpopcntdq",
@@ -57,6 +56,10 @@ _DEPENDENTS = {
     "avx512vl": ("avx512_vbmi2", "avx512_vnni", "avx512_bitalg"),
 }  # fmt: skip
 """What Linux leaves out with a flag (arch/x86/kernel/cpu/cpuid-deps.c)."""
+
+_STATES = frozenset(("xsave", "avx", "avx512f"))
+"""Without these a kernel does not turn on the registers (arch/x86/kernel/fpu/xstate.c), so that
+programs, which ask for that, do without them too."""
 
 
 def view(
@@ -92,10 +95,10 @@ def view(
 
 @lru_cache(maxsize=512)
 def cleared(parameters: tuple[str, ...]) -> frozenset[str]:
-    """Return the flags that a Linux kernel's command line hides from its own list on x86.
+    """Return the flags that a Linux kernel leaves out of its list on x86, and programs still see.
 
     Args:
-        parameters: Words of it: "clearcpuid=129", "clearcpuid=pclmulqdq,153".
+        parameters: Words of its command line: "clearcpuid=129", "clearcpuid=pclmulqdq,153".
     """
     named: list[str] = []
     for word in parameters:
@@ -103,13 +106,17 @@ def cleared(parameters: tuple[str, ...]) -> frozenset[str]:
         if name == "clearcpuid":
             named += values.split(",")
     found = {flag for text in named[:_NUMBER_LIMIT] if (flag := _flag(text))}
-    waiting = list(found)
+    return frozenset(_with_dependents(found - _STATES) - _with_dependents(found & _STATES))
+
+
+def _with_dependents(flags: set[str]) -> set[str]:
+    found = set(flags)
+    waiting = list(flags)
     while waiting:
-        for flag in _DEPENDENTS.get(waiting.pop(), ()):
-            if flag not in found:
-                found.add(flag)
-                waiting.append(flag)
-    return frozenset(found)
+        more = [flag for flag in _DEPENDENTS.get(waiting.pop(), ()) if flag not in found]
+        found.update(more)
+        waiting += more
+    return found
 
 
 def _flag(text: str) -> str:
