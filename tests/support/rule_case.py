@@ -20,7 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from unmask.cpu import catalogue
+from unmask.cpu import catalogue, shown_name
 from unmask.dialects.records import codec
 from unmask.engine.cases import guest_cases
 from unmask.engine.run import judge
@@ -156,6 +156,10 @@ def guest(entry: Mapping[str, Any]) -> Guest:
     platform = Platform(entry.get("platform", "proxmox"))
     kind = GuestKind(entry.get("kind", "vm"))
     specs = {key: spec(entry[key], platform) for key in ("running", "pending") if key in entry}
+    accelerator = Accelerator(entry.get("accelerator", "kvm"))
+    configured = spec(entry.get("cpu", "default"), platform)
+    if platform is Platform.UNSEEN and "sees" in entry:
+        configured = shown_name.spec(shown(entry["sees"]), accelerator)
     return Guest(
         subject=subject,
         ident=subject.rpartition("/")[2],
@@ -165,8 +169,8 @@ def guest(entry: Mapping[str, Any]) -> Guest:
         host=entry.get("host", "lab/one"),
         state=GuestState(entry.get("state", "running")),
         arch=entry.get("arch", "x86_64"),
-        accelerator=Accelerator(entry.get("accelerator", "kvm")),
-        configured=spec(entry.get("cpu", "default"), platform),
+        accelerator=accelerator,
+        configured=configured,
         running=specs.get("running"),
         pending=specs.get("pending"),
         template=entry.get("template", False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unmask.cpu import shown_name
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator
 from unmask.model.inventory import GuestKind, Platform
@@ -35,13 +36,16 @@ def explained(case: GuestCase, wanted: frozenset[str]) -> str:
 
 def physical(case: GuestCase) -> bool:
     """Return whether what was seen is surely no virtual machine."""
-    inside = case.guest.visit.inside
-    if not isinstance(inside, Known) or not isinstance(inside.value.virtualisation, Known):
+    inside = _scope.inside(case)
+    if inside is None or not isinstance(inside.virtualisation, Known):
         return False
-    seen = inside.value.virtualisation.value
-    virtual = seen.hypervisor_flag or seen.detected not in ("", "none")
-    flagged = case.observed is not None and case.observed.shows("hypervisor")
-    return not virtual and not flagged and bool(seen.detected or seen.vendor)
+    seen, view = inside.virtualisation.value, _scope.seen(case)
+    told = seen.detected == "none" or (view.x86 and not seen.detected)
+    if seen.hypervisor_flag or view.shows("hypervisor") or not told:
+        return False
+    # KVM can hide itself, but the names of QEMU's models give it away.
+    name = inside.cpu.value.model_name if isinstance(inside.cpu, Known) else ""
+    return not (name in shown_name.models() or name.startswith("QEMU "))
 
 
 def _unseen(case: GuestCase, wanted: frozenset[str]) -> str:

@@ -40,12 +40,15 @@ from collections.abc import Iterator
 from unmask.errors import UnreadError
 from unmask.model.case import HostCase
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
+from unmask.model.inventory import Platform
 
 JUDGED = ("x86_64", "i686", "aarch64")
 
 
 def check(case: HostCase) -> Iterator[Problem]:
     """Yield a problem where the host's CPU has no AES."""
+    if case.host.platform is Platform.UNSEEN:
+        return
     cpu = case.host.cpu.value
     if cpu.arch not in JUDGED or "aes" in cpu.flags:
         return
