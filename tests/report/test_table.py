@@ -184,6 +184,24 @@ def test_gaps_of_one_reason_are_one_line() -> None:
     assert text.count("its node is offline") == 1
 
 
+def test_gaps_that_differ_by_the_guests_number_alone_are_one_line() -> None:
+    gaps = [Gap(f"lab/{n}", "not entered", f"VM.Agent on /vms/{n}, or a login") for n in (1, 12)]
+    page = document()
+    held = replace(page.inventory, gaps=(*gaps, Gap("lab/3", "not seen", "VM.Audit on /vms/3")))
+    text = render(replace(page, inventory=held), 0)
+    assert "lab/1, lab/12: not entered (needs VM.Agent on /vms/VMID, or a login)" in text
+    assert "lab/3: not seen (needs VM.Audit on /vms/3)" in text
+
+
+def test_of_very_many_different_gaps_the_rest_is_counted() -> None:
+    gaps = tuple(Gap(f"lab/{n}", f"10.0.0.{n} does not answer") for n in range(100))
+    page = document()
+    text = render(replace(page, inventory=replace(page.inventory, gaps=gaps)), 0)
+    assert "lab/39: 10.0.0.39 does not answer" in text
+    assert "10.0.0.40" not in text
+    assert "and 60 more: see --format json" in text
+
+
 def many(code: str, count: int) -> list[Finding]:
     return [
         finding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
@@ -15,6 +16,8 @@ from unmask.model.report import Document
 from unmask.report._paint import Paint
 from unmask.report._text import LISTED, clean, listed, wrap
 
+GAPS = 40
+"""Different reasons why something was not read that are shown."""
 REMARKS = (RemarkKind.UNRESOLVED, RemarkKind.NOTE)
 """Remarks that no rule turns into a finding."""
 
@@ -38,13 +41,23 @@ def section(document: Document, width: int, paint: Paint) -> list[str]:
 
 def _gaps(gaps: Sequence[Gap], width: int) -> list[str]:
     """Return a line for each reason, so that a node's hundred guests do not make a hundred."""
-    subjects: dict[str, list[str]] = defaultdict(list)
+    alike: dict[tuple[str, str], list[Gap]] = defaultdict(list)
     for gap in gaps:
-        subjects[_why(gap.reason, gap.needs)].append(clean(gap.subject))
+        alike[gap.reason, _of_each(gap)].append(gap)
     lines = []
-    for why, alike in subjects.items():
-        lines += wrap(f"{listed(alike)}: {why}", width, "  ", "    ")
+    for (reason, needs), same in list(alike.items())[:GAPS]:
+        subjects = listed([clean(gap.subject) for gap in same])
+        why = _why(reason, needs if len(same) > 1 else same[0].needs)
+        lines += wrap(f"{subjects}: {why}", width, "  ", "    ")
+    if len(alike) > GAPS:
+        lines += wrap(f"and {len(alike) - GAPS} more: see --format json", width, "  ", "    ")
     return lines
+
+
+def _of_each(gap: Gap) -> str:
+    """Return what would fill a gap in the words for several guests: "on /vms/VMID"."""
+    ident = gap.subject.rpartition("/")[2]
+    return re.sub(rf"/vms/{re.escape(ident)}(?![0-9])", "/vms/VMID", gap.needs[:1000])
 
 
 def _inside(guests: Iterable[Guest], width: int) -> list[str]:
