@@ -66,22 +66,22 @@ def spec(cpu: HostCpu, accelerator: Accelerator) -> CpuSpec:
     """
     name = cpu.model_name
     if not name:
-        return _spec(name, Mode.UNKNOWN, "not told", "the guest shows no name for its CPU")
+        return _spec(Mode.UNKNOWN, "not told", "the guest shows no name for its CPU")
     if _VIRTUAL.fullmatch(name):
         return _virtual(cpu, accelerator)
     if _EMULATED.fullmatch(name):
         said = f'"{name}" is what QEMU\'s max shows where it emulates the CPU'
-        return _spec(name, Mode.MAXIMUM, "max", said)
+        return _spec(Mode.MAXIMUM, "max", said)
     model = named(name)
     if model:
         return _model(cpu, accelerator, model, model, f'"{name}" is what QEMU\'s {model} shows')
     if not is_silicon(name):
         said = f"\"{name}\" is neither QEMU's nor a maker's name: the platform chose it"
-        return _spec(name, Mode.UNKNOWN, name, said)
+        return _spec(Mode.UNKNOWN, name, said)
     said = f'"{name}" is the name of silicon, which is passed on'
     if accelerator is Accelerator.KVM:
-        return _spec(name, Mode.HOST, "host", f"{said} by the model host")
-    return _spec(name, Mode.UNKNOWN, name, f"{said}; flags may be hidden all the same")
+        return _spec(Mode.HOST, "host", f"{said} by the model host")
+    return _spec(Mode.UNKNOWN, name, f"{said}; flags may be hidden all the same")
 
 
 def _virtual(cpu: HostCpu, accelerator: Accelerator) -> CpuSpec:
@@ -113,11 +113,10 @@ def _model(cpu: HostCpu, accelerator: Accelerator, model: str, label: str, *step
         flags = found.tcg_flags if accelerator is Accelerator.TCG else found.flags
     on = frozenset(f for f in cpu.flags - flags if features.qemu_knows(features.qemu_name(f)))
     off = frozenset(filter(features.listed, flags - cpu.flags))
-    return _spec(cpu.model_name, Mode.MODEL, label, *steps, model=model, on=on, off=off)
+    return _spec(Mode.MODEL, label, *steps, model=model, on=on, off=off)
 
 
 def _spec(
-    written: str,
     mode: Mode,
     label: str,
     *steps: str,
@@ -126,7 +125,7 @@ def _spec(
     off: frozenset[str] = frozenset(),
 ) -> CpuSpec:
     return CpuSpec(
-        written=written,
+        written="",
         origin=Origin.LIVE,
         mode=mode,
         label=label,
