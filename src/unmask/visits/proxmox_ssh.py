@@ -8,12 +8,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from unmask.connect.ssh_session import ExecResult, Limit
+from unmask.errors import UnreadError
 from unmask.model.disk import Disk
 from unmask.model.inventory import Guest, Inventory
 from unmask.model.reading import Reading
 from unmask.model.source import CollectOptions
 from unmask.sources.proxmox_ssh import fits
-from unmask.visits import _addresses, _pve_nodes
+from unmask.visits import _addresses, _node_disks, _pve_nodes
 from unmask.visits._channel import Hypervisor, NoWayError
 from unmask.visits._pve_nodes import Nodes
 from unmask.visits._qm import QmAgent
@@ -51,9 +52,13 @@ class _Channel:
         return _addresses.of_interfaces(self.agent(guest).interfaces())
 
     def disks(self, guest: Guest, seconds: float) -> Reading[tuple[Disk, ...]]:
-        """Return its disks and what their first sectors say."""
-        del guest, seconds
-        raise NoWayError("its disks are not looked at yet")
+        """Return its disks and what their first sectors say; works for stopped guests too."""
+        end = time.monotonic() + seconds
+        try:
+            with self.nodes.on(self._node(guest), seconds) as session:
+                return _node_disks.disks(session, guest, max(end - time.monotonic(), 0.1))
+        except UnreadError as error:
+            raise NoWayError(error.reason, error.needs) from error
 
     def _node(self, guest: Guest) -> str:
         return self.names.get(guest.host) or guest.host.rpartition("/")[2]
