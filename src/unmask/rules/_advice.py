@@ -48,8 +48,9 @@ def show(case: GuestCase, wanted: frozenset[str], *, unsure: bool = False) -> Ad
         return Advice(beyond)
     later = _scope.restart_brings(case)
     if later and later.shows(*wanted):
-        text = f"The change that is pending shows {_named(wanted)}: stop the guest and start it"
-        return Advice(f"{text} again.", _commands.restart(case))
+        shows = _named(wanted, unsure=unsure)
+        text = f"The change that is pending shows {shows}: stop the guest and start it again."
+        return Advice(text, _commands.restart(case))
     spec = _commands.next_spec(case)
     if spec.origin is Origin.ARGS:
         return Advice(_in_arguments(case))
@@ -62,7 +63,7 @@ def show(case: GuestCase, wanted: frozenset[str], *, unsure: bool = False) -> Ad
     if off:
         text = (
             f"The configuration turns {_words.flags(off)} off by name: leave that out, and "
-            f"{spec.label} shows {_named(wanted)}. {LATER}"
+            f"{spec.label} shows {_named(wanted, unsure=unsure)}. {LATER}"
         )
         return Advice(text, _commands.drop_flags(case, off))
     if not unsure:
@@ -74,8 +75,9 @@ def show(case: GuestCase, wanted: frozenset[str], *, unsure: bool = False) -> Ad
     return _model(case, wanted, unsure=unsure)
 
 
-def _named(wanted: frozenset[str]) -> str:
-    return "both" if wanted == BOTH else _words.flags(wanted)
+def _named(wanted: frozenset[str], *, unsure: bool = False) -> str:
+    """Return the flags in words: "both" where the rule that asks has just named the two."""
+    return "both" if unsure and wanted == BOTH else _words.flags(wanted)
 
 
 def _shown(case: GuestCase) -> frozenset[str]:
@@ -135,7 +137,7 @@ def _model(case: GuestCase, wanted: frozenset[str], *, unsure: bool) -> Advice:
     everywhere = bool(model)
     model = model or smallest(case, wanted, own_host=True)
     if case.guest.platform is Platform.LIBVIRT:
-        return _for_libvirt(case, wanted, model)
+        return _for_libvirt(case, wanted, model, unsure=unsure)
     return _for_proxmox(case, wanted, model, everywhere=everywhere, unsure=unsure)
 
 
@@ -165,7 +167,7 @@ def _for_proxmox(
     reach = reaches(case) if everywhere else f"{case.host.value.name} can run; {ELSEWHERE}"
     why = f" {NOT_HOST}" if windows else ""
     zfs = _wants_avx(case, model) if unsure else ""
-    has = _named(wanted & case.host_cpu.flags)
+    has = _named(wanted & case.host_cpu.flags, unsure=unsure)
     text = f"Use {model}, the smallest model with {has} that {reach}; or {custom}.{why}{zfs}{end}"
     return Advice(text, _commands.set_model(case, model, shows=wanted))
 
@@ -193,10 +195,10 @@ def _aes_only(case: GuestCase) -> str:
     )
 
 
-def _for_libvirt(case: GuestCase, wanted: frozenset[str], model: str) -> Advice:
+def _for_libvirt(case: GuestCase, wanted: frozenset[str], model: str, *, unsure: bool) -> Advice:
     keep = "keep the other children of <cpu> (topology, numa, cache)"
     end = "It takes effect after a shutdown and start."
-    shows = _named(wanted & case.host_cpu.flags)
+    shows = _named(wanted & case.host_cpu.flags, unsure=unsure)
     named = f"<cpu mode='custom' match='exact' check='partial'><model>{model}</model></cpu>"
     if _scope.windows(case) and model:
         text = f"Use {named}: a named model is better than the host's own CPU for Windows; {keep}."

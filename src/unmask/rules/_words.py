@@ -37,6 +37,13 @@ def listed(words: Iterable[str], joint: str = "and") -> str:
     return f"{', '.join(items[:-1])} {joint} {items[-1]}"
 
 
+def few(words: Iterable[str], most: int = 3) -> str:
+    """Return words as a list for a sentence; of a long one the first and how many more."""
+    items = list(words)
+    rest = len(items) - most
+    return listed([*items[:most], f"{rest} more"] if rest > 1 else items)
+
+
 def flags(given: Collection[str], arch: str = "x86_64") -> str:
     """Return flags, sorted, as a list for a sentence; a long list is cut with a count."""
     items = [name(flag, arch) for flag in sorted(given)]

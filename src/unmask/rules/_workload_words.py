@@ -50,11 +50,8 @@ BY_VECTORS = "AES flags play no part in it: its speed hangs on vector instructio
 def called(members: Sequence[Workload]) -> str:
     """Return the workloads by kind and name: "ZFS encryption of tank/a and tank/b"."""
     names = list(dict.fromkeys(member.name for member in members if member.name))
-    more = len(names) - NAMED_AT_MOST
-    if more > 1:
-        names = [*names[:NAMED_AT_MOST], f"{more} more"]
     work = WORK[members[0].kind]
-    return f"{work} {_words.listed(names)}" if names else work.removesuffix(" of")
+    return f"{work} {_words.few(names, NAMED_AT_MOST)}" if names else work.removesuffix(" of")
 
 
 def message(case: GuestCase, members: Sequence[Workload], outlook: Outlook, gain: Gain) -> str:

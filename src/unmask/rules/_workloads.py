@@ -149,18 +149,22 @@ def _unknown(item: JudgedWorkload) -> str:
     return f"whether {name} is slow is not known: {outlook.how}"
 
 
+def wanted(case: GuestCase) -> frozenset[str]:
+    """Return the flags that all slow workloads of a guest together need and can get."""
+    needs: frozenset[str] = frozenset()
+    for group in groups(case.workloads):
+        gain = _gain.of(case, group.members[0], group.outlook)
+        if gain and gain.wanted:
+            needs |= gain.needs
+    return needs
+
+
 def _together(case: GuestCase, gain: Gain, command: str) -> str:
     """Return the one command that serves all slow workloads of a guest, where it is another."""
-    if not command:
+    needs = wanted(case) if command else gain.needs
+    if needs == gain.needs:
         return ""
-    wanted = gain.needs
-    for group in groups(case.workloads):
-        other = _gain.of(case, group.members[0], group.outlook)
-        if other and other.wanted:
-            wanted |= other.needs
-    if wanted == gain.needs:
-        return ""
-    all_at_once = _advice.show(case, wanted).command
+    all_at_once = _advice.show(case, needs).command
     if not all_at_once or all_at_once == command:
         return ""
     return f"All that is slow in this guest is served at once by {all_at_once}."

@@ -57,7 +57,7 @@ from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
 from unmask.model.cpu import State
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
-from unmask.rules import _advice, _scope, _words
+from unmask.rules import _advice, _scope, _words, _workloads
 
 COST = (
     "Without AES-NI, OpenSSL keeps 2 % of its AES-256-GCM rate with the flags of kvm64, 5 % with "
@@ -76,7 +76,9 @@ def check(case: GuestCase) -> Iterator[Problem]:
         return
     hidden = [flag for flag in ("aes", "pclmulqdq") if case.view.hides(flag) and flag in host.flags]
     told = case.guest.current.off.intersection(hidden)
-    advice = _advice.show(case, _advice.BOTH, unsure=True)
+    wanted = _workloads.wanted(case)
+    flags = wanted | {"aes"} if wanted else _advice.BOTH
+    advice = _advice.show(case, flags, unsure=not wanted)
     yield Problem(
         severity=Severity.INFO if told else Severity.LOW,
         message=_words.about(

@@ -63,7 +63,7 @@ from unmask.errors import UnreadError
 from unmask.model.case import GuestCase
 from unmask.model.cpu import State
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
-from unmask.rules import _advice, _scope, _words
+from unmask.rules import _advice, _scope, _words, _workloads
 
 COST = (
     (
@@ -88,7 +88,8 @@ def check(case: GuestCase) -> Iterator[Problem]:
     if not case.view.shows("aes"):
         raise UnreadError("whether the guest sees AES depends on the host", "the host's flags")
     told = "pclmulqdq" in case.guest.current.off
-    advice = _advice.show(case, _advice.BOTH, unsure=True)
+    wanted = _workloads.wanted(case)
+    advice = _advice.show(case, wanted | _advice.BOTH, unsure=not wanted)
     yield Problem(
         severity=Severity.INFO if told else Severity.LOW,
         message=_words.about(

@@ -129,7 +129,7 @@ def _causes(
         yield "The host is a guest itself: its own hypervisor may hide what the host lists."
     kernel = inside.kernel_crypto
     if less and isinstance(kernel, Known) and kernel.value.parameters:
-        yield f"The guest's kernel was started with {' '.join(kernel.value.parameters)}."
+        yield f"The guest's kernel was started with {' '.join(kernel.value.parameters)[:300]}."
     yield "Hook scripts, raw arguments and changes by hand are not seen in a configuration."
 
 
@@ -140,7 +140,7 @@ def _told(case: GuestCase, inside: Inside, overlooked: frozenset[str]) -> Proble
         severity=Severity.MEDIUM if _advice.BOTH & overlooked else Severity.LOW,
         message=_words.about(case, f"the guest's kernel is told to overlook {names}"),
         evidence=(
-            f"The guest's kernel was started with {' '.join(kernel.parameters)}.",
+            f"The guest's kernel was started with {' '.join(kernel.parameters)[:300]}.",
             f"{case.view.label} shows {names}, and programs see it: only the kernel goes without.",
             _words.cpu(case),
         ),

@@ -131,7 +131,7 @@ def _kernel(case: GuestCase) -> Iterator[str]:
     if kernel is None:
         return
     if kernel.parameters:
-        yield f"The kernel's command line says {' '.join(kernel.parameters)}."
+        yield f"The kernel's command line says {' '.join(kernel.parameters)[:300]}."
     if kernel.aesni_available is False:
         yield "The kernel has no module aesni_intel."
     elif kernel.aesni_available and not kernel.aesni_built_in:
@@ -156,7 +156,7 @@ def _remedy(case: GuestCase, driver: str) -> str:
     forbidden = [word for word in kernel.parameters if "aesni" in word] if kernel else []
     if forbidden:
         return (
-            f"In the guest, take {_words.listed(forbidden)} off the kernel's command line and "
+            f"In the guest, take {_words.few(forbidden)} off the kernel's command line and "
             "restart it."
         )
     if kernel and kernel.aesni_available is False:
@@ -201,20 +201,20 @@ def _by_openssl(workload: Workload) -> bool:
 def _what(openssl: OpenSsl, hidden: list[str]) -> str:
     if hidden:
         return f"OpenSSL does not see {_words.flags(hidden)}, which the guest's CPU shows"
-    return f"OPENSSL_ia32cap is set in {_words.listed(openssl.masks)}, and may hide instructions"
+    return f"OPENSSL_ia32cap is set in {_words.few(openssl.masks)}, and may hide instructions"
 
 
 def _places(openssl: OpenSsl, hidden: list[str]) -> Iterator[str]:
     if hidden:
         yield f"openssl version -c prints {openssl.capabilities}."
-    for mask in openssl.masks:
-        yield f"OPENSSL_ia32cap or its like is set in {mask}."
+    if openssl.masks:
+        yield f"OPENSSL_ia32cap or its like is set in {_words.few(openssl.masks)}."
     if hidden and not openssl.masks:
         yield "Where it is set was not found: it may come with the login or the session."
 
 
 def _where(openssl: OpenSsl) -> str:
-    return f" from {_words.listed(openssl.masks)}" if openssl.masks else ""
+    return f" from {_words.few(openssl.masks)}" if openssl.masks else ""
 
 
 RULE = Rule("CRY010", "What the guest sees is not used", About.GUEST, check)
