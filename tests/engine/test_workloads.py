@@ -155,6 +155,17 @@ def test_a_guest_that_claims_very_much_is_cut_short() -> None:
     assert "more than 100 of this kind" in unread.reason
 
 
+def test_long_names_and_much_evidence_are_cut() -> None:
+    long = "x" * 1000
+    (item,) = judged(
+        guest(inside(cpu=AES)),
+        finder(work(name=long, detail=long, evidence=(long,) * 50)),
+    ).workloads
+    assert len(item.workload.name) == workloads.NAME
+    assert len(item.workload.detail) == workloads.SENTENCE
+    assert [len(text) for text in item.workload.evidence] == [workloads.SENTENCE] * 10
+
+
 def test_a_finder_with_a_bug_names_itself() -> None:
     def broken(_guest: Guest) -> Iterator[Workload]:
         raise ValueError("oops")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unmask.crypto import drivers
 from unmask.crypto.consumers import consumers
 from unmask.crypto.outlook import judge
+from unmask.dialects.excerpt import excerpt
 from unmask.engine import declared
 from unmask.engine.observer import Sight
 from unmask.errors import UnreadError
@@ -18,6 +19,8 @@ from unmask.model.workload import Finder, JudgedWorkload, Unread, Workload
 
 LIMIT = 100
 """Workloads of one kind that are judged in one guest, whatever it claims to have."""
+NAME, SENTENCE, SENTENCES = 200, 300, 10
+"""Characters of a name and of a sentence, and sentences, that are kept of one workload."""
 
 OF_THE_KERNEL = ("Linux", "OpenZFS")
 """Consumers of these versions (`version_of`) go by the kernel's own list of flags."""
@@ -61,12 +64,25 @@ def _find(finder: Finder, guest: Guest, found: list[Workload], unread: list[Unre
                 said = f"it shows more than {LIMIT} of this kind, and only so many are judged"
                 unread.append(Unread(finder.kind, said))
                 return
-            found.append(workload)
+            found.append(_bounded(workload))
     except UnreadError as error:
         unread.append(Unread(finder.kind, error.reason, error.needs))
     except Exception as error:
         error.add_note(f"raised by the finder of {finder.kind} in {guest.subject}: a bug in unmask")
         raise
+
+
+def _bounded(workload: Workload) -> Workload:
+    """Return a workload whose texts are as long as people read, whatever the guest calls it."""
+    texts = (workload.name, workload.detail, *workload.evidence)
+    if len(workload.evidence) <= SENTENCES and all(len(text) <= NAME for text in texts):
+        return workload
+    return replace(
+        workload,
+        name=excerpt(workload.name, NAME),
+        detail=excerpt(workload.detail, SENTENCE),
+        evidence=tuple(excerpt(text, SENTENCE) for text in workload.evidence[:SENTENCES]),
+    )
 
 
 def _outlook(workload: Workload, sight: Sight) -> Outlook | None:

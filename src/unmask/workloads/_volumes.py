@@ -27,6 +27,7 @@ from unmask.workloads._volume import HEADED, SIGNATURES, WORDS, Volume, describe
 
 MOST = 200
 """Volumes of one guest that are told apart; a guest that claims more is not believed."""
+ENOUGH = 2 * MOST
 
 
 def volumes(guest: Guest) -> list[Volume]:
@@ -52,15 +53,18 @@ class _Register:
     """Volumes, by `id`, that a part of the host's disks has been found to be."""
 
     def look(self, inside: Inside) -> None:
-        """Take all that was read inside, the surest links first."""
+        """Take all that was read inside, the surest links first.
+
+        Of what a guest lists without end, enough is taken to find too many volumes.
+        """
         self.block_devices(said(inside.block_devices, ()))
-        for signature in said(inside.signatures, ()):
-            if signature.kind in SIGNATURES:
-                self.signature(_basename(signature.device), SIGNATURES[signature.kind])
-        for header in said(inside.luks_headers, ()):
+        signs = [item for item in said(inside.signatures, ()) if item.kind in SIGNATURES]
+        for signature in signs[:ENOUGH]:
+            self.signature(_basename(signature.device), SIGNATURES[signature.kind])
+        for header in said(inside.luks_headers, ())[:ENOUGH]:
             self.header(header)
-        crypttab = said(inside.crypttab, ())
-        for mapping in said(inside.dm_crypt, ()):
+        crypttab = said(inside.crypttab, ())[:ENOUGH]
+        for mapping in said(inside.dm_crypt, ())[:ENOUGH]:
             self.mapping(mapping, crypttab, linked=inside.block_devices.known)
         for entry in crypttab:
             self.crypttab(entry)
@@ -214,10 +218,8 @@ def _divided(devices: tuple[BlockDevice, ...]) -> set[int]:
 def _base(devices: tuple[BlockDevice, ...], index: int) -> int | None:
     """Return the device below an open volume, past the mapping that holds its integrity tags."""
     below = devices[index].parent
-    while below is not None and devices[below].kind == "crypt":
-        if not devices[below].name.endswith("_dif"):
-            return below
-        below = devices[below].parent
+    if below is not None and devices[below].kind == "crypt":
+        return devices[below].parent if devices[below].name.endswith("_dif") else below
     return below
 
 
