@@ -9,6 +9,8 @@ from unmask.config.privileges import PURPOSES, commands, lacking
 from unmask.connect import proxmox_address
 from unmask.connect.deadline import Clock
 from unmask.connect.proxmox import Api
+from unmask.connect.proxmox_agent import ApiAgent
+from unmask.connect.proxmox_answer import ApiError
 from unmask.lab.lab import Lab
 
 AUDIT, AGENT, FIX = PURPOSES
@@ -24,10 +26,10 @@ def privileges(version: str) -> dict[str, set[str]]:
 def test_what_each_version_has() -> None:
     assert privileges("7.4-19")["audit"] == {"VM.Audit", "Sys.Audit"}
     assert privileges("9.2.11")["audit"] == {"VM.Audit", "Sys.Audit", "Mapping.Audit"}
-    assert "VM.Monitor" in privileges("8.4.14")["audit + agent"]
+    before = privileges("8.4.14")
+    assert before["audit + agent"] - before["audit"] == {"VM.Monitor"}
     newest = privileges("9.2.11")["audit + agent"]
-    assert "VM.Monitor" not in newest
-    assert "VM.GuestAgent.Unrestricted" in newest
+    assert newest - privileges("9.2.11")["audit"] == {"VM.GuestAgent.Unrestricted"}
     assert "VM.Config.CPU" in privileges("7.4-19")["fix"]
 
 
@@ -67,3 +69,26 @@ def test_the_role_is_accepted_and_suffices(version: str) -> None:
         assert lacking(purpose, everything, full) == ()
         granted = commands(purpose, full)[0].partition('"')[2].rstrip('"').split(",")
         assert lacking(purpose, {"/": dict.fromkeys(granted, 1)}, full) == ()
+
+
+@pytest.mark.parametrize("version", ["7.4", "8.4", "9.2"])
+def test_the_role_for_agents_lets_one_into_guests_and_does_nothing_else(version: str) -> None:
+    with Lab(version=version) as lab:
+        full = lab.cluster.edition.version
+        granted = commands(AGENT, full)[0].partition('"')[2].rstrip('"')
+        users = [
+            line
+            for line in lab.cluster.files["user.cfg"].splitlines()
+            if not line.startswith(("role:GuestReader:", "acl:1:/:agent@pve"))
+        ]
+        users += [f"role:UnmaskAgent:{granted}:", "acl:1:/:agent@pve:UnmaskAgent:", ""]
+        lab.cluster.files["user.cfg"] = "\n".join(users)
+        place = proxmox_address.entry(lab.address)
+        api = Api((place,), login(lab, "agent"), trust(lab), Clock(20), 2)
+        agent = ApiAgent(api, "pve1", "101")
+        assert agent.system() == "truenas"
+        assert agent.interfaces()
+        assert agent.run(["uname", "-m"], b"", 10, 100) == b"x86_64\n"
+        with pytest.raises(ApiError, match="403"):
+            api.post("nodes/pve1/qemu/101/status/stop", {})
+        api.close()

@@ -49,11 +49,15 @@ READING = (
     Need("Mapping.Audit", "/mapping/cpu", "definitions of custom CPU models", since="9.1"),
 )
 AGENT = (
-    Need("VM.Monitor", "/vms", "asking guest agents", until="9.0"),
-    Need("VM.GuestAgent.Audit", "/vms", "asking guest agents", since="9.0"),
-    Need("VM.GuestAgent.FileRead", "/vms", "reading files in guests", since="9.0"),
-    Need("VM.GuestAgent.Unrestricted", "/vms", "running commands in guests", since="9.0"),
+    Need("VM.Monitor", "/vms", "looking into guests through their agents", until="9.0"),
+    Need(
+        "VM.GuestAgent.Unrestricted",
+        "/vms",
+        "looking into guests through their agents",
+        since="9.0",
+    ),
 )
+"""What running a program in a guest takes is enough for every question to its agent as well."""
 FIXING = (
     Need("VM.Config.CPU", "/vms", "changing CPU models"),
     Need("VM.PowerMgmt", "/vms", "stopping and starting guests"),
