@@ -199,6 +199,24 @@ def test_the_host_may_encrypt(yard: Yard) -> None:
     assert "the host encrypts it" in reason(found)
 
 
+def test_what_this_machine_encrypts_below(
+    yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, printed in (
+        ("findmnt", "ext4 /dev/mapper/vg-data"),
+        ("lsblk", "crypt luks-vg"),
+        ("dmsetup", "0 9 crypt aes-xts-plain64 :64:logon:x 0 8:2 0"),
+    ):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\necho '{printed}'\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{peers.SEARCH_PATH}")
+    access = yard.define(disk(yard.image("a.raw", bytes(MIB)), "vda"))
+    found = HostEncryption("luks", "aes-xts-plain64", f"dm-crypt luks-vg on {visited.guest().host}")
+    assert read(access)["vda"].encryption == (found,)
+    assert read(away(access))["vda"].encryption == ()
+
+
 def test_what_cannot_be_read_is_said(yard: Yard) -> None:
     folder = yard.images / "folder"
     folder.mkdir()

@@ -177,6 +177,7 @@ def test_names_are_never_programs(yard: Yard) -> None:
     found = yard.disks()
     assert len(found) == 3
     assert not flag.exists()
+    assert found["scsi1"].parts == Missing("what its configuration names is no volume")
     assert not any(disk.parts.known and disk.parts.value[0].kind for disk in found.values())
 
 

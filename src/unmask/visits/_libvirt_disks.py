@@ -13,7 +13,7 @@ import posixpath
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from unmask.connect import libvirt_volumes
@@ -25,9 +25,11 @@ from unmask.errors import InputError, UnmaskError, UnreadError
 from unmask.model.disk import Disk, HostEncryption
 from unmask.model.inventory import Guest
 from unmask.model.reading import Known, Missing, Reading
-from unmask.visits import _local_file
+from unmask.visits import _local_below, _local_file
 from unmask.visits._disks import Bytes, looked_at
 
+FILES = ("file", "block")
+"""Kinds of sources with a path."""
 LONGEST_CALL = 10.0
 """Seconds that one question may take."""
 POOL = "a storage pool of libvirt's that holds it, or an audit on the host itself"
@@ -44,7 +46,14 @@ def disks(access: DomainAccess, guest: Guest, seconds: float) -> Reading[tuple[D
     """
     reader = _Reader(access, time.monotonic() + seconds)
     root = xml.parse(access.xml(reader.left()), f"the XML of {guest.name}")
-    return Known(tuple(reader.disk(each) for each in domain_disks.read(root)))
+    listed = domain_disks.read(root)
+    found = tuple(reader.disk(each) for each in listed)
+    if not access.local:
+        return Known(found)
+    paths = [each.image.path if each.image.kind in FILES else "" for each in listed]
+    below = _local_below.encryption(paths, guest.host, reader.left())
+    both = zip(found, below, strict=True)
+    return Known(tuple(replace(each, encryption=each.encryption + more) for each, more in both))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +98,7 @@ class _Reader:
         yield from self._file_ways(found.image)
 
     def _file_ways(self, layer: Layer) -> Iterator[Callable[[], Bytes]]:
-        if layer.kind in ("file", "block"):
+        if layer.kind in FILES:
             if self.access.local:
                 yield partial(_local_file.source, layer.path)
             yield partial(self._volume, layer.path)

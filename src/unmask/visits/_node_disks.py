@@ -25,6 +25,8 @@ LIMIT = Limit(stdout=64 * 1024 * 1024, stderr=64 * 1024)
 """Bytes of a round's pages, four times that where qemu-io prints them as text."""
 VMID = re.compile(r"\d{1,9}", re.ASCII)
 PROTOCOL = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+VOLUME = re.compile(r"[A-Za-z][A-Za-z0-9._-]*:.+|/.+")
+"""STORAGE:NAME or a path (PVE/Storage/Plugin.pm, parse_volume_id), which is never an option."""
 LATE = UnreadError("the time for this guest was used up", "a longer --guest-timeout")
 
 
@@ -66,6 +68,9 @@ def _configured(ask: Ask, guest: Guest) -> tuple[GuestDisk, ...]:
 
 
 def _disk(files: NodeFiles, found: GuestDisk) -> Disk:
+    if not VOLUME.fullmatch(found.volume):
+        nonsense = Missing("what its configuration names is no volume")
+        return Disk(found.key, found.volume, found.format, found.size, nonsense)
     disk = Disk(
         name=found.key,
         source=found.volume,

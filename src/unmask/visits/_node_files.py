@@ -8,13 +8,11 @@ missing. Each round therefore reads what is needed of all disks of a guest, and 
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from unmask.dialects import framed
 from unmask.dialects.disk.medium import PAGE
 from unmask.errors import UnmaskError, UnreadError
 from unmask.model.disk import HostEncryption
@@ -142,12 +140,7 @@ class NodeFiles:
             [each for each in named if each[0] not in backing],
             [each for each in named if each[0] in backing],
         )
-        told: dict[int, dict[str, list[str]]] = {}
-        for head, content in framed.parts(self._ask(script), mark):
-            word, _, number = head.partition(" ")
-            if number.isdecimal():
-                text = content.decode("utf-8", errors="replace")
-                told.setdefault(int(number), {}).setdefault(word, []).append(text)
+        told = _node_script.told(self._ask(script), mark)
         for index in numbers:
             _learn(self._files[index], told.get(index, {}), self._node)
 
@@ -197,7 +190,7 @@ def _learn(file: _File, told: Mapping[str, list[str]], node: str) -> None:
     if file.size is None and file.problem is None:
         said = _first(told, "problem") or info or _first(told, "size") or "the node does not tell"
         file.problem = UnreadError(" ".join(said.split())[:200])
-    file.encryption = tuple(dict.fromkeys(_encryption(told, node)))
+    file.encryption = _node_script.encryption(told, node)
 
 
 def _first(told: Mapping[str, list[str]], word: str) -> str:
@@ -210,18 +203,3 @@ def _virtual_size(text: str) -> int | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return size if type(size) is int and size >= 0 else None
-
-
-ZFS = re.compile(r"([a-z0-9-]+) (\S.*)")
-CRYPT = re.compile(r"crypt ([A-Za-z0-9()_:,.-]{1,64}) (\S.*)")
-
-
-def _encryption(told: Mapping[str, list[str]], node: str) -> Iterator[HostEncryption]:
-    for text in told.get("zfs", ()):
-        match = ZFS.fullmatch(text)
-        if match and match[1] not in ("off", "-"):
-            yield HostEncryption("zfs", match[1], f"the dataset {match[2][:200]} on {node}")
-    for text in told.get("crypt", ()):
-        match = CRYPT.fullmatch(text)
-        if match:
-            yield HostEncryption("luks", match[1], f"dm-crypt {match[2][:200]} on {node}")

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from unmask.dialects import framed
 from unmask.dialects.disk.medium import PAGE
+from unmask.model.disk import HostEncryption
 
 COMMAND = "/bin/sh -s"
 """Reads the script from its input, so that it does not matter which shell the user has."""
@@ -41,8 +42,6 @@ configuration() {
 }
 """
 
-# What crypt and zfs print of a device or dataset below is all that is asked of the node itself;
-# `dmsetup table` hides keys unless it is told to show them, and only the cipher's word is sent on.
 _LOCATE = r"""
 volume() {
     case $2 in
@@ -72,11 +71,15 @@ file() {
         say "problem $1" "$2 is neither a file nor a block device"
     else
         case $2 in
-        /*) say "absent $1" "$2" ;;
-        *) say "info $1" "$(qemu-img info -U -f raw --output=json "$2" 2>&1)" ;;
+        [a-z]*:*) say "info $1" "$(qemu-img info -U -f raw --output=json "$2" 2>&1)" ;;
+        *) say "absent $1" "$2" ;;
         esac
     fi
 }
+"""
+
+# `dmsetup table` hides keys unless it is told to show them, and only the cipher's word is sent on.
+_BELOW = r"""
 below() {
     case $2 in
     /dev/zvol/*) dataset "$1" "${2#/dev/zvol/}" ;;
@@ -104,11 +107,12 @@ dataset() {
 device() {
     lsblk -s -n -r -o TYPE,NAME "$2" 2>/dev/null | while read -r type name; do
         if [ "$type" = crypt ]; then
-            dmsetup table -- "$name" 2>/dev/null | while read -r _ _ target cipher _; do
-                say "crypt $1" "$target $cipher $name"
-            done
+            say "crypt $1" "$name $(dmsetup table -- "$name" 2>/dev/null | cipher)"
         fi
     done
+}
+cipher() {
+    read -r _ _ target word _ && [ "$target" = crypt ] && printf '%s' "$word"
 }
 """
 
@@ -117,13 +121,15 @@ pages() {
     part "data $1 $2 $3"
     case $4 in
     /*) dd if="$4" bs=4096 skip="$2" count="$3" 2>/dev/null ;;
-    *) qemu-io -r -U -f raw -c "read -v $(($2 * 4096)) $5" "$4" 2>/dev/null ;;
+    [a-z]*:*) qemu-io -r -U -f raw -c "read -v $(($2 * 4096)) $5" "$4" 2>/dev/null ;;
     esac
 }
 """
 
 LINE = re.compile(rb"^[0-9a-f]{8,}:  ((?:[0-9a-f]{2} ){1,16})", re.MULTILINE)
 """A line of qemu-io's `read -v`."""
+ZFS = re.compile(r"([a-z0-9-]+) (\S.*)")
+CRYPT = re.compile(r"(\S+) ([A-Za-z0-9()_:,.-]{0,64})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +163,13 @@ def locate(
     """
     calls = [f"volume {number} {shlex.quote(name)}" for number, name in volumes]
     calls += [f"file {number} {shlex.quote(path)}" for number, path in files]
-    return _program(mark, root, _LOCATE, calls)
+    return _program(mark, root, _LOCATE + _BELOW, calls)
+
+
+def beneath(mark: str, paths: Iterable[tuple[int, str]]) -> str:
+    """Return the program that tells how what files and devices lie on is encrypted."""
+    calls = [f"below {number} {shlex.quote(path)}" for number, path in paths]
+    return _program(mark, "", _BELOW, calls)
 
 
 def pages(mark: str, runs: Iterable[Run], root: str = "") -> str:
@@ -174,6 +186,33 @@ def _program(mark: str, root: str, functions: str, calls: list[str]) -> str:
     head = _HEAD.format(root=shlex.quote(root), mark=framed.checked(mark))
     body = "\n".join([*calls, "part end"])
     return f"{head}{functions}main() {{\n{body}\n}}\nmain </dev/null\n"
+
+
+def told(output: bytes, mark: str) -> dict[int, dict[str, list[str]]]:
+    """Return what `locate` or `beneath` has printed: texts by word, by number of the file."""
+    found: dict[int, dict[str, list[str]]] = {}
+    for head, content in framed.parts(output, mark):
+        word, _, number = head.partition(" ")
+        if number.isdecimal():
+            text = content.decode("utf-8", errors="replace")
+            found.setdefault(int(number), {}).setdefault(word, []).append(text)
+    return found
+
+
+def encryption(said: Mapping[str, list[str]], host: str) -> tuple[HostEncryption, ...]:
+    """Return how a file is encrypted below, as `told` has it, each layer once."""
+    return tuple(dict.fromkeys(_layers(said, host)))
+
+
+def _layers(said: Mapping[str, list[str]], host: str) -> Iterator[HostEncryption]:
+    for text in said.get("zfs", ()):
+        match = ZFS.fullmatch(text)
+        if match and match[1] not in ("off", "-"):
+            yield HostEncryption("zfs", match[1], f"the dataset {match[2][:200]} on {host}")
+    for text in said.get("crypt", ()):
+        match = CRYPT.fullmatch(text)
+        if match:
+            yield HostEncryption("luks", match[2], f"dm-crypt {match[1][:200]} on {host}")
 
 
 def read_pages(output: bytes, mark: str, runs: Iterable[Run]) -> Iterator[tuple[Run, bytes]]:
