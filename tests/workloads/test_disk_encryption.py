@@ -8,8 +8,10 @@ import pytest
 
 from support.visited import find_and_owe, guest, inside
 from support.visited import without_volumes as seen
+from unmask.model.disk import Disk, DiskPart, HostEncryption
 from unmask.model.inside import CryptoDriver, System
-from unmask.model.reading import Missing
+from unmask.model.reading import Known, Missing
+from unmask.model.visit import Visit, Way
 from unmask.workloads import luks
 from unmask.workloads._disk_encryption import serving
 
@@ -63,3 +65,22 @@ def test_the_driver_of_a_cipher(cipher: str, algorithm: str | None) -> None:
 def test_what_could_not_be_looked_for(readings: dict[str, Any], owed: str) -> None:
     found, said = find_and_owe(luks, guest(seen(**readings)))
     assert (found, said) == ([], owed)
+
+
+@pytest.mark.parametrize(
+    ("disk", "owed"),
+    [
+        (Disk("vda", parts=Missing("no permission", "root")), "vda: no permission (root)"),
+        (
+            Disk("vda", parts=Known((DiskPart("ext4", 1), DiskPart("", 2, unread="too far")))),
+            "vda, partition 2: too far ()",
+        ),
+        (Disk("vda", parts=Missing("ciphertext"), encryption=(HostEncryption("luks"),)), ""),
+        (Disk("vda", parts=Known(())), ""),
+    ],
+)
+def test_a_disk_that_nobody_could_read(disk: Disk, owed: str) -> None:
+    sight = Visit(disks=Known((Disk("vdb", parts=Known(())), disk)))
+    assert find_and_owe(luks, guest(visit=sight))[1] == owed
+    entered = Visit(Known(seen()), Way.SSH, disks=sight.disks)
+    assert find_and_owe(luks, guest(visit=entered))[1] == ""

@@ -71,7 +71,7 @@ class Workload:
     driver: str = ""
     """The kernel's driver or implementation that was seen in use: "xts-aes-aesni"."""
     host_side: bool = False
-    """The host encrypts: the guest's CPU model plays no part."""
+    """The host, or the drive itself, encrypts: the guest's CPU model plays no part."""
     ports: tuple[int, ...] = ()
     """Where it listens, sorted; none where it does not or that is not known."""
 

@@ -9,6 +9,7 @@ from unmask.model.disk import Disk, DiskPart, HostEncryption
 from unmask.model.finding import Confidence
 from unmask.model.inside_storage import VolumeKind
 from unmask.model.inventory import Guest, GuestState
+from unmask.model.reading import Missing
 from unmask.model.workload import Activity, Workload, WorkloadKind
 from unmask.workloads._asked import said
 
@@ -61,6 +62,22 @@ def host_parts(guest: Guest) -> Iterator[HostPart]:
                 place = f"{disk.name}, partition {number}" if number else disk.name
                 digit = "p" if disk.name[-1:].isdigit() else ""
                 yield HostPart(place, f"{disk.name}{digit}{number}" if number else disk.name, part)
+
+
+def unread(guest: Guest) -> Missing | None:
+    """Return why the first disk that the host could not look into stays unknown, None for none.
+
+    What the host itself encrypts is no gap: it is known to be encrypted.
+    """
+    for disk in said(guest.visit.disks, ()):
+        if disk.encryption:
+            continue
+        if isinstance(disk.parts, Missing):
+            return Missing(f"{disk.name}: {disk.parts.reason}", disk.parts.needs)
+        for part in disk.parts.value:
+            if part.unread:
+                return Missing(f"{disk.name}, partition {part.number}: {part.unread}")
+    return None
 
 
 def _of_the_host(disk: Disk, part: DiskPart) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unmask.model.finding import Confidence
-from unmask.model.inside import Inside
+from unmask.model.inside import UNASKED, Inside
 from unmask.model.inside_storage import BitLockerVolume, VolumeKind
 from unmask.model.inventory import Guest
 from unmask.model.workload import Activity, Finder, Workload, WorkloadKind
@@ -24,7 +24,7 @@ FORMATS = frozenset((VolumeKind.BITLOCKER,))
 def find(guest: Guest) -> Iterator[Workload]:
     """Yield the volumes; raises `UnreadError` where Windows or Linux did not tell of them."""
     inside = entered(guest)
-    if inside and system(inside).kernel_name not in ("Windows", ""):
+    if inside and (inside.dm_crypt != UNASKED or system(inside).kernel_name == "Linux"):
         yield from _disk_encryption.of_kinds(guest, WorkloadKind.BITLOCKER, FORMATS)
         _disk_encryption.owed(inside)
         return

@@ -21,10 +21,19 @@ FORMATS = frozenset((
 
 
 def find(guest: Guest) -> Iterator[Workload]:
-    """Yield the volumes; raises `UnreadError` where they could not be looked for inside."""
+    """Yield the volumes.
+
+    Raises:
+        UnreadError: They could not be looked for inside, or nobody was inside and the host could
+            not read a disk; that stands for the other kinds of encrypted disks too.
+    """
     yield from _disk_encryption.of_kinds(guest, WorkloadKind.LUKS, FORMATS)
     yield from _host_parts.below(guest, WorkloadKind.LUKS)
-    _disk_encryption.owed(entered(guest))
+    inside = entered(guest)
+    _disk_encryption.owed(inside)
+    missing = None if inside else _host_parts.unread(guest)
+    if missing:
+        _ = missing.value
 
 
 WORKLOAD = Finder(WorkloadKind.LUKS, find)
