@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 
 import pytest
@@ -100,6 +101,25 @@ def test_the_next_address_is_tried_where_nothing_answers(
     assert caught.value.needs
     assert _net.endpoints((), (port,), SECONDS) == ()
     assert _net.endpoints((HERE,), (), SECONDS) == ()
+
+
+def test_servers_are_told_the_guests_name_where_it_is_one_of_a_host(
+    talking_server: TalkingServer, usual_certificate: Certificate
+) -> None:
+    told: list[str | None] = []
+
+    def listen_to_names(context: ssl.SSLContext) -> None:
+        def note(_: ssl.SSLObject, name: str | None, __: ssl.SSLContext) -> None:
+            told.append(name)
+
+        context.sni_callback = note
+
+    port = talking_server(then_tls(usual_certificate, settings=listen_to_names))
+    assert len(_net.endpoints((HERE,), (port,), SECONDS, ("web.example.org",))) == 1
+    assert set(told) == {"web.example.org"}
+    told.clear()
+    assert len(_net.endpoints((HERE,), (port,), SECONDS, ("web1",))) == 1
+    assert set(told) == {None}
 
 
 def test_a_refusal_is_an_answer() -> None:
