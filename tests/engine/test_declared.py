@@ -43,7 +43,7 @@ def test_what_nobody_saw_is_added(kind: WorkloadKind) -> None:
         Confidence.TENTATIVE,
     )
     assert item.consumer == USUAL.get(kind, "")
-    assert item.evidence[0] == f"Nothing of it was seen; the tag x declares {kind.value}."
+    assert item.evidence[0] == "Nothing of it was seen: it is declared by the tag x."
 
 
 def test_every_usual_consumer_is_known() -> None:
@@ -53,7 +53,7 @@ def test_every_usual_consumer_is_known() -> None:
 @pytest.mark.parametrize(
     ("word", "consumer", "cipher", "says"),
     [
-        ("tls=go", "go", "", "Nothing of it was seen; the tag x declares tls (go)."),
+        ("tls=go", "go", "", "Nothing of it was seen: it is declared by the tag x (go)."),
         ("tls=", "openssl", "", "Its library is not declared, and OpenSSL is assumed"),
         ("backup=restic", "restic", "", ""),
         ("backup", "", "", "write it as backup(restic)."),
@@ -88,7 +88,7 @@ def test_the_hosts_encryption_is_not_the_guests() -> None:
 def test_software_that_was_not_recognised_is_named() -> None:
     (item,) = found(saying("tls=go"), TLS)
     assert (item.consumer, item.confidence) == ("go", Confidence.TENTATIVE)
-    assert item.evidence == ("Its software was not recognised: the tag x says go.",)
+    assert item.evidence == ("Its software was not recognised: go is declared by the tag x.",)
     other = replace(TLS, consumer="openssl")
     assert found(saying("tls=go"), other) == [other]
     assert found(saying("tls"), TLS) == [TLS]
@@ -107,7 +107,10 @@ def test_what_is_denied(activity: Activity, left: bool) -> None:  # noqa: FBT001
     assert (WorkloadKind.LUKS in {item.kind for item in seen}) is left
     assert TLS in seen
     if left:
-        assert seen[0].evidence == ("It was seen.", "It is there although the tag x denies it.")
+        assert seen[0].evidence == (
+            "It was seen.",
+            "It is there although it is denied by the tag x.",
+        )
 
 
 def test_what_is_denied_need_not_be_read() -> None:
@@ -118,7 +121,8 @@ def test_what_is_denied_need_not_be_read() -> None:
 
 def test_the_later_word_counts() -> None:
     assert found(saying("luks", "no luks"), LUKS) == []
-    assert [item.name for item in found(saying("no luks", "luks"))] == ["declared"]
+    (item,) = found(saying("no luks", "luks"))
+    assert (item.name, item.detail) == ("", "declared by the tag x")
 
 
 def test_a_kind_that_there_is_not_says_nothing() -> None:

@@ -65,7 +65,7 @@ def _denied(workload: Workload, kind: WorkloadKind) -> bool:
 def _contradicted(workload: Workload, told: Declaration) -> Workload:
     if workload.kind.value != told.kind or workload.host_side:
         return workload
-    said = f"It is there although {told.where} denies it."
+    said = f"It is there although it is denied by {told.where}."
     return replace(workload, evidence=(*workload.evidence, said))
 
 
@@ -82,7 +82,7 @@ def _named(workload: Workload, consumer: str, told: Declaration) -> Workload:
     """Fill in who encrypts where that was not recognised."""
     if workload.consumer or workload.host_side or not consumer:
         return workload
-    said = f"Its software was not recognised: {told.where} says {told.detail}."
+    said = f"Its software was not recognised: {told.detail} is declared by {told.where}."
     return replace(
         workload,
         consumer=consumer,
@@ -94,8 +94,8 @@ def _named(workload: Workload, consumer: str, told: Declaration) -> Workload:
 def _workload(guest: Guest, kind: WorkloadKind, told: Declaration) -> Workload:
     named, cipher = meaning(told.detail)
     consumer = named or _usual(guest, kind)
-    says = f"{told.where} declares {told.kind}"
-    evidence = [f"Nothing of it was seen; {says}{f' ({told.detail})' if told.detail else ''}."]
+    detail = f" ({told.detail})" if told.detail else ""
+    evidence = [f"Nothing of it was seen: it is declared by {told.where}{detail}."]
     if not consumer:
         evidence.append(f"Its software is not declared, so that nothing follows: {_like(kind)}.")
     elif not named and kind in ASSUMED:
@@ -103,10 +103,10 @@ def _workload(guest: Guest, kind: WorkloadKind, told: Declaration) -> Workload:
         evidence.append(f"Its library is not declared, and {name} is assumed: {_like(kind)}.")
     return Workload(
         kind=kind,
-        name="declared",
+        name="",
         consumer=consumer,
         cipher=cipher,
-        detail=told.detail or f"as {told.where} says",
+        detail=", ".join(filter(None, (told.detail, f"declared by {told.where}"))),
         activity=Activity.DECLARED,
         evidence=tuple(evidence),
         confidence=Confidence.TENTATIVE,

@@ -55,7 +55,8 @@ class Workload:
 
     kind: WorkloadKind
     name: str
-    """What it is called there: a dataset, device, port, interface, program."""
+    """What it is called there: a dataset, device, port, interface, program; "" where it is only
+    declared."""
     consumer: str
     """Whose cryptography does it: an identity of `unmask.crypto.consumers`; "" where unknown."""
     cipher: str = ""
