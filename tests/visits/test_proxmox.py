@@ -79,10 +79,21 @@ def test_why_a_guest_cannot_be_entered(lab: Lab, vmid: str, reason: str, needs: 
 def test_an_agent_that_is_not_there_is_asked_once(lab: Lab) -> None:
     with entered(lab) as (channel, guests):
         before = len(lab.seen)
+        with pytest.raises(NoWayError, match="does not answer"):
+            channel.addresses(guests["114"])
+        assert "does not answer" in refused(channel, guests["114"])[0]
+    assert asked(lab, 114, before) == ["network-get-interfaces"]
+
+
+def test_where_the_options_say_that_there_is_no_agent_none_is_asked(lab: Lab) -> None:
+    with entered(lab) as (channel, guests):
+        assert guests["121"].agent is False
+        before = len(lab.seen)
         with pytest.raises(NoWayError, match="not switched on"):
             channel.addresses(guests["121"])
-        assert "not switched on" in refused(channel, guests["121"])[0]
-    assert asked(lab, 121, before) == ["network-get-interfaces"]
+        assert len(lab.seen) == before
+        changed = replace(guests["121"], agent=None)  # a source that does not tell
+        assert "not switched on" in refused(channel, changed)[0]
 
 
 def test_a_login_that_may_not_run_programs_asks_no_guest(lab: Lab) -> None:

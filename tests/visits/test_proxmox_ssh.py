@@ -98,7 +98,8 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def guest_on(found: Inventory, node: str) -> Guest:
-    return next(guest for guest in found.guests if guest.host.endswith(f"/{node}"))
+    guest = next(guest for guest in found.guests if guest.host.endswith(f"/{node}"))
+    return replace(guest, agent=True)
 
 
 def test_fits_the_nodes_only() -> None:
@@ -135,6 +136,17 @@ def test_what_qm_says_is_the_reason(place: Place) -> None:
         with pytest.raises(NoWayError, match="the guest agent does not answer"):
             channel.addresses(guest)
     assert "qemu-guest-agent" in caught.value.needs
+
+
+def test_where_the_options_say_that_there_is_no_agent_none_is_asked(place: Place) -> None:
+    log = install(place.alder)
+    with place.entered() as (channel, found):
+        guest = replace(guest_on(found, "alder"), agent=False)
+        with pytest.raises(NoWayError, match="not switched on"):
+            channel.agent(guest)
+        with pytest.raises(NoWayError, match="not switched on"):
+            channel.addresses(guest)
+    assert not log.exists()
 
 
 def test_a_node_without_qm_says_so(place: Place) -> None:

@@ -120,6 +120,8 @@ class Guest:
     """Names of the nodes that its disks are replicated to, sorted."""
     declared: tuple[Declaration, ...] = ()
     """What tags, notes and the configuration file say of its workloads, in that order."""
+    agent: bool | None = None
+    """Whether its options let it have a QEMU guest agent; None where the source does not tell."""
     visit: Visit = UNVISITED
     """What was learnt inside of it, of its disks and over the network."""
 

@@ -9,10 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from unmask.model.inventory import Guest
 from unmask.probes._section import printable
 from unmask.visits._channel import NoWayError
 
 PACKAGE = "the package qemu-guest-agent in the guest"
+OFF = NoWayError(
+    "the guest agent is not switched on in its options",
+    f"agent: 1 in its options (it takes a stop and start), and {PACKAGE}",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,8 @@ class _Saying:
 SAYINGS = (
     _Saying(
         re.compile(r"no qemu guest agent configured", re.IGNORECASE),
-        "the guest agent is not switched on in its options",
-        f"agent: 1 in its options (it takes a stop and start), and {PACKAGE}",
+        OFF.reason,
+        OFF.needs,
     ),
     _Saying(
         re.compile(r"guest agent is not running|guest-\S+' failed - got timeout", re.IGNORECASE),
@@ -74,6 +79,12 @@ def shut(text: str, needs: str = "") -> NoWayError:
         if saying.words.search(text):
             return NoWayError(saying.reason, needs or saying.needs)
     return NoWayError(" ".join(printable(text).split())[:300] or "no reason was given", needs)
+
+
+def need_agent(guest: Guest) -> None:
+    """Raise `NoWayError` where the guest's options alone say that no agent can be asked."""
+    if guest.agent is False:
+        raise NoWayError(OFF.reason, OFF.needs)
 
 
 def altogether(why: NoWayError) -> bool:

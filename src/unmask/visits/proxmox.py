@@ -97,6 +97,7 @@ class _Channel:
         raise why
 
     def _open(self, guest: Guest) -> None:
+        _pve_words.need_agent(guest)
         with self.lock:
             why = self.shut.get(guest.subject)
         if why is not None:

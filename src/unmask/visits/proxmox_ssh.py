@@ -14,7 +14,7 @@ from unmask.model.inventory import Guest, Inventory
 from unmask.model.reading import Reading
 from unmask.model.source import CollectOptions
 from unmask.sources.proxmox_ssh import fits
-from unmask.visits import _addresses, _node_disks, _pve_nodes
+from unmask.visits import _addresses, _node_disks, _pve_nodes, _pve_words
 from unmask.visits._channel import Hypervisor, NoWayError
 from unmask.visits._pve_nodes import Nodes
 from unmask.visits._qm import QmAgent
@@ -44,7 +44,12 @@ class _Channel:
     """Of the nodes, by subject."""
 
     def agent(self, guest: Guest) -> QmAgent:
-        """Return the agent of a running guest, without asking whether it is there."""
+        """Return the agent of a running guest, without asking whether it is there.
+
+        Raises:
+            NoWayError: Its options say that there is none.
+        """
+        _pve_words.need_agent(guest)
         return QmAgent(_OnNode(self.nodes, self._node(guest)), guest.ident)
 
     def addresses(self, guest: Guest) -> tuple[str, ...]:

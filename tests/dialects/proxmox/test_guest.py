@@ -129,3 +129,16 @@ def test_a_pending_change_of_kvm_changes_what_will_run_the_guest() -> None:
     found = read("cpu: x86-64-v3", "kvm: 0", "[PENDING]", "kvm: 1")
     assert (found.accelerator, found.pending_accelerator) == (Accelerator.TCG, Accelerator.KVM)
     assert read("cpu: host", "[PENDING]", "cpu: kvm64").pending_accelerator is None
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("1", True), ("0", False), ("", False), ("enabled=1,fstrim_cloned_disks=1", True),
+        ("fstrim_cloned_disks=1,enabled=yes", True), ("enabled=0", False), ("1,type=isa", True),
+        ("type=isa,1", True), ("on", True), ("fstrim_cloned_disks=1", False), ("nonsense", False),
+    ],
+)  # fmt: skip
+def test_which_options_let_a_guest_have_an_agent(option: str, expected: bool) -> None:  # noqa: FBT001
+    assert guest.has_agent(option) is expected
+    assert read(f"agent: {option}", "cores: 1").agent is expected

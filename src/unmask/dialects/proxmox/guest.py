@@ -13,7 +13,7 @@ from dataclasses import replace
 from unmask.dialects import declared, qemu
 from unmask.dialects.declared import Declared
 from unmask.dialects.excerpt import excerpt
-from unmask.dialects.proxmox import specification
+from unmask.dialects.proxmox import cpu_option, specification
 from unmask.dialects.proxmox.conf import Dropped, GuestConfig, Section, parse, without_comment
 from unmask.dialects.proxmox.specification import Place, accelerator, architecture
 from unmask.model.cpu import Accelerator, CpuSpec, Mode, Origin, Remark, RemarkKind
@@ -92,7 +92,15 @@ def build(config: GuestConfig, vmid: str, place: Place, location: str = "") -> G
         location=location,
         lock=excerpt(values.get("lock", ""), 40),
         declared=said.declarations,
+        agent=has_agent(values.get("agent", "")),
     )
+
+
+def has_agent(option: str) -> bool:
+    """Return whether a value of `agent` switches the guest agent on; "" does not."""
+    pairs = (part.strip().partition("=") for part in option.split(","))
+    words = [value if sign else key for key, sign, value in pairs if not sign or key == "enabled"]
+    return any(cpu_option.TRUE.fullmatch(word) for word in words[:1])
 
 
 def declarations(values: Mapping[str, str]) -> Declared:
