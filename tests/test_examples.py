@@ -7,13 +7,15 @@ from collections import defaultdict
 from support.etc_pve import collect
 from support.golden import ROOT
 from unmask import plugins
+from unmask.engine.cases import guest_cases
 from unmask.engine.run import judge
 from unmask.model.finding import Rule
+from unmask.model.workload import Finder
 
 CLUSTER = "homelab"
 EXPECTED = {
-    "101": "low CPU001, low SEC001",
-    "102": "low CPU001, low SEC001",
+    "101": "low CPU001, low CRY001, low SEC001",
+    "102": "low CPU001, low CRY005, low SEC001",
     "103": "low CPU002, low CPU005, low SEC001",
     "104": "low CPU002, low CPU005, low SEC001",
     "105": "",
@@ -44,7 +46,8 @@ EXPECTED = {
 
 def test_every_guest_and_node_of_the_example_gets_its_findings() -> None:
     inventory = collect(ROOT / "examples" / CLUSTER)
-    outcome = judge(inventory, plugins.load("unmask.rules", "RULE", Rule))
+    cases = guest_cases(inventory, plugins.load("unmask.workloads", "WORKLOAD", Finder))
+    outcome = judge(inventory, plugins.load("unmask.rules", "RULE", Rule), cases)
     found = defaultdict(list)
     for finding in outcome.findings:
         found[finding.subject].append(f"{finding.problem.severity.word} {finding.code}")
