@@ -84,7 +84,7 @@ def access(target: Target, over: Reference) -> Access:
     """
     if not proxmox_address.fits(target.address):
         return Access()
-    return credentials.access(target.address, _merged(target.reference, over), _around())
+    return credentials.access(target.address, _merged(target.reference, over), around())
 
 
 def ssh(target: Target, login: SshOptions) -> SshOptions:
@@ -99,11 +99,12 @@ def ssh(target: Target, login: SshOptions) -> SshOptions:
         key=login.key or said.key,
         jump=login.jump or said.jump,
         nodes=said.nodes,
-        password=credentials.ssh_password(target.address, said, _around()),
+        password=credentials.ssh_password(target.address, said, around()),
     )
 
 
-def _around() -> Surroundings:
+def around() -> Surroundings:
+    """Return where secrets may come from: the environment, and whoever sits at the terminal."""
     ask = _ask if sys.stdin and sys.stdin.isatty() else None
     return Surroundings(os.environ, terminal.say, ask)
 

@@ -19,6 +19,7 @@ from unmask.config.settings import Target
 from unmask.dialects import saved
 from unmask.engine import accepted, collect, document
 from unmask.engine.accepted import Acceptance
+from unmask.errors import UsageError
 from unmask.model.finding import Severity
 from unmask.model.report import Document, Format
 from unmask.model.source import CollectOptions, Source
@@ -43,13 +44,17 @@ class FailOn(StrEnum):
 
 TARGETS = typer.Argument(
     metavar="TARGET",
-    help="pve://HOST, pve+ssh://HOST, a libvirt URI, a directory or tar of /etc/pve, a directory "
+    help="pve://HOST, pve+ssh://HOST, a libvirt URI, ssh://HOST for one machine without its "
+    "hypervisor, a directory or tar of /etc/pve, a directory "
     "of domain XML, a saved inventory, or the name of a configured target. Without one: the "
     "configured targets, else the hypervisor that this machine is.",
     show_default=False,
 )
 FORMAT = typer.Option(
-    "--format", metavar="NAME", help="table or json.", autocompletion=choices.formats
+    "--format", metavar="NAME", help="table, json or ticket.", autocompletion=choices.formats
+)
+TICKET = typer.Option(
+    "--ticket", help="The same as --format ticket: a letter to the provider of a rented machine."
 )
 OUTPUT = typer.Option(
     "--output", "-o", metavar="FILE", help="Write the report to a file, whole or not at all."
@@ -80,6 +85,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     *,
     target: Annotated[list[str] | None, TARGETS] = None,
     form: Annotated[str, FORMAT] = "table",
+    ticket: Annotated[bool, TICKET] = False,
     output: Annotated[Path | None, OUTPUT] = None,
     save: Annotated[Path | None, SAVE] = None,
     selected: Annotated[list[str] | None, SELECT] = None,
@@ -105,16 +111,22 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 ) -> None:
     """Show what every guest's CPU really is, and what is wrong with it."""
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    written = choices.format_named(form)
+    if ticket and form not in ("table", "ticket"):
+        raise UsageError(f"--ticket and --format {form} exclude each other")
+    written = choices.format_named("ticket" if ticket else form)
     rules = choices.rules(selected, ignored)
-    wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
+    settings = choices.configuration(config)
+    wanted = targets.choose(target or (), settings, Path("/"))
     acceptances = choices.acceptances(accept, wanted, rules)
 
     login = ssh.options(key, jump, accept_new=accept_new_host_key)
     over = access.given(fingerprint, ca_file, token_file)
-    visits = guests.options(guests.ways(via, none=no_probe), guest_user, guest_key, guest_timeout)
+    door = guests.overrides(guest_user, guest_key, accept_new=accept_new_host_key)
+    ways = guests.ways(via, none=no_probe)
+    visits = guests.options(ways, settings, door, guest_timeout)
     like = CollectOptions(timeout=timeout, workers=parallel, ssh=login, visits=visits)
-    read = _collect(wanted, access.options(wanted, over, like), verbose=verbose)
+    visit = guests.visitor(settings)
+    read = _collect(wanted, access.options(wanted, over, like), visit, verbose=verbose)
     if read.nothing:
         raise typer.Exit(read.exit_code)
     if save:
@@ -134,7 +146,11 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 
 
 def _collect(
-    wanted: Sequence[Target], options_for: Callable[[str], CollectOptions], *, verbose: bool
+    wanted: Sequence[Target],
+    options_for: Callable[[str], CollectOptions],
+    visit: collect.Visit,
+    *,
+    verbose: bool,
 ) -> collect.Collected:
     """Read the targets, and say on standard error what went wrong."""
     sources = plugins.load("unmask.sources", "SOURCE", Source)
@@ -143,7 +159,7 @@ def _collect(
         lambda address: targets.source_for(address, sources),
         options_for,
         terminal.say if verbose else lambda _: None,
-        guests.visit,
+        visit,
     )
     for sentence in (*(failure.sentence for failure in read.failures), *read.notes):
         terminal.say(sentence)

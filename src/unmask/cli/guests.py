@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
 
+from unmask.cli import access
+from unmask.config.guests import Entries, Overrides, declared
+from unmask.config.settings import Settings
+from unmask.engine.collect import Visit
 from unmask.errors import UsageError
-from unmask.model.entry import EVERY_WAY, GuestEntry, VisitOptions
-from unmask.model.inventory import Inventory
+from unmask.model.entry import EVERY_WAY, VisitOptions
+from unmask.model.inventory import Guest, Inventory
 from unmask.model.source import CollectOptions, Source
-from unmask.model.ssh import SshOptions
 from unmask.model.visit import Way
 
 NO_PROBE = typer.Option("--no-probe", help="Look into no guest, at no disk and at no port.")
@@ -51,17 +55,41 @@ def ways(named: Sequence[str] | None, *, none: bool) -> tuple[tuple[Way, ...], f
 
 
 def options(
-    chosen: tuple[tuple[Way, ...], frozenset[Way]], user: str, key: Path | None, seconds: float
+    chosen: tuple[tuple[Way, ...], frozenset[Way]],
+    settings: Settings,
+    over: Overrides,
+    seconds: float,
 ) -> VisitOptions:
-    """Return what the options say, for every guest alike."""
-    entry = GuestEntry(user=user, ssh=SshOptions(str(key or "")), told=bool(user or key))
-    return VisitOptions(*chosen, seconds=seconds, entry=lambda _: entry)
+    """Return how guests are looked into: the command line's words over those of the file."""
+    entries = Entries(settings, over, access.around())
+    return VisitOptions(*chosen, seconds=seconds, entry=entries)
 
 
-def visit(source: Source, target: str, found: Inventory, options: CollectOptions) -> Inventory:
-    """Look into the guests of a target that is there to be looked into."""
-    if not source.live or not options.visits.ways:
-        return found
-    from unmask.visits._visit import visit as look  # noqa: PLC0415 - not needed with --no-probe
+def overrides(user: str, key: Path | None, *, accept_new: bool) -> Overrides:
+    """Return what the command line says of every guest alike."""
+    return Overrides(user, str(key or ""), accept_new)
 
-    return look(target, found, options)
+
+def visitor(settings: Settings) -> Visit:
+    """Return what looks into the guests of a target, after adding what the file declares of them.
+
+    Copies of files have no guests that could be looked into.
+    """
+
+    def visit(source: Source, target: str, found: Inventory, wanted: CollectOptions) -> Inventory:
+        told = replace(found, guests=tuple(_declared(guest, settings) for guest in found.guests))
+        if not source.live or not wanted.visits.ways:
+            return told
+        from unmask.visits._visit import visit as look  # noqa: PLC0415 - not with --no-probe
+
+        return look(target, told, wanted)
+
+    return visit
+
+
+def _declared(guest: Guest, settings: Settings) -> Guest:
+    """Return the guest with the file's declarations, once where it was saved with them."""
+    said = declared(settings, guest)
+    return (
+        replace(guest, declared=tuple(dict.fromkeys((*guest.declared, *said)))) if said else guest
+    )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from unmask.connect.ssh_login import Secrets
 from unmask.errors import TargetError, UnmaskError
 from unmask.model.inside import Inside
-from unmask.model.inventory import Guest, GuestState
+from unmask.model.inventory import Guest, GuestState, Platform
 from unmask.model.reading import Known
 from unmask.model.source import CollectOptions
 from unmask.model.visit import Attempt, Visit, Way
@@ -34,7 +34,10 @@ class Job:
         self.channel = channel
         self.entry = options.visits.entry(guest)
         self.asked = options.visits.asked
-        self.ways = tuple(way for way in options.visits.ways if way in self.entry.ways)
+        allowed = set(self.entry.ways)
+        if guest.platform is Platform.UNSEEN:
+            allowed -= {Way.AGENT, Way.DISK}
+        self.ways = tuple(way for way in options.visits.ways if way in allowed)
         self.visit = guest.visit
         self.way = Way.AGENT
         """The way that is being tried."""
