@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import judging, libvirt_audit, proxmox_api, proxmox_ssh, start_up
+from benchmarks import (
+    guests_by_ssh,
+    judging,
+    libvirt_audit,
+    proxmox_api,
+    proxmox_ssh,
+    start_up,
+)
 from benchmarks.figure import table
 
 
 def main() -> int:
     """Measure, print, and return the exit code."""
     figures = []
-    for benchmark in (start_up, judging, libvirt_audit, proxmox_ssh, proxmox_api):
+    for benchmark in (start_up, judging, libvirt_audit, proxmox_ssh, proxmox_api, guests_by_ssh):
         print(f"measuring: {benchmark.__doc__}", file=sys.stderr)
         figures += benchmark.measure()
     print(table(figures))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks import judging, proxmox_api, proxmox_ssh, sample, start_up
+from benchmarks import guests_by_ssh, judging, proxmox_api, proxmox_ssh, sample, start_up
 from benchmarks.figure import Figure, table
 
 from unmask.model.inventory import GuestState
@@ -53,3 +53,11 @@ def test_the_api_is_measured_beside_a_loop() -> None:
     assert len(figures) == 3
     assert figures[0].measured.startswith("1.")
     assert figures[2].measured.endswith("s)")
+
+
+@pytest.mark.peer
+def test_each_guest_is_asked_once_by_ssh() -> None:
+    commands, chain, cost = guests_by_ssh.measure(guests=8, rounds=1)
+    assert commands.met
+    assert chain.measured.endswith("median of 1)")
+    assert cost.measured.endswith(" s")
