@@ -11,36 +11,31 @@ from unmask.model.inventory import Platform
 from unmask.model.outlook import NoteKind, Outlook
 from unmask.model.workload import Workload, WorkloadKind
 from unmask.rules import _advice, _gain, _out_of_reach, _peers, _scope, _words
+from unmask.rules._advice import Advice
 from unmask.rules._gain import CAPABILITIES, Gain
 
 ADIANTUM = "xchacha20,aes-adiantum-plain64"
 
 
-def text(case: GuestCase, workload: Workload, outlook: Outlook, gain: Gain) -> str:
-    """Return what to do, in a few sentences."""
-    return " ".join((_outside(case, gain), *_inside(case, workload, outlook, gain)))
+def remedy(case: GuestCase, workload: Workload, outlook: Outlook, gain: Gain) -> Advice:
+    """Return what to do, in a few sentences, and the command that does the first of it."""
+    outside = _outside(case, gain)
+    inside = _inside(case, workload, outlook, gain)
+    return Advice(" ".join((outside.text, *inside)), outside.command)
 
 
-def command(case: GuestCase, gain: Gain) -> str:
-    """Return the command that does what `text` begins with; "" for none."""
-    if not gain.wanted or gain.emulated:
-        return ""
-    return _advice.show(case, gain.needs).command
-
-
-def _outside(case: GuestCase, gain: Gain) -> str:
+def _outside(case: GuestCase, gain: Gain) -> Advice:
     if gain.emulated:
-        return _out_of_reach.KVM_FIRST
+        return Advice(_out_of_reach.KVM_FIRST)
     if gain.wanted:
-        return _advice.show(case, gain.needs).text
-    arch = _scope.seen(case).arch
-    names = _words.flags(gain.lacking, arch)
+        return _advice.show(case, gain.needs)
     if case.guest.platform is Platform.UNSEEN:
-        return _out_of_reach.explained(case, gain.lacking)
+        return Advice(_out_of_reach.explained(case, gain.lacking))
+    names = _words.flags(gain.lacking, _scope.seen(case).arch)
     able = _peers.giving(case, gain.lacking)
     where = f" {_words.listed(able)} of its cluster could give it." if able else ""
     page = " (CPU010)" if "aes" in gain.lacking else ""
-    return (
+    return Advice(
         f"No CPU model can show {names} on this host{page}: run the guest on one that has it."
         f"{where}"
     )
@@ -64,7 +59,8 @@ def _inside(case: GuestCase, workload: Workload, outlook: Outlook, gain: Gain) -
             "In the guest, encryption=aes-256-ccm is faster for new datasets meanwhile; what is "
             "there keeps its cipher until it is copied without zfs send --raw."
         )
-    if workload.kind is WorkloadKind.LUKS and not gain.wanted and "aes" in outlook.missing:
+    stuck = not gain.wanted or case.guest.platform is Platform.UNSEEN
+    if workload.kind is WorkloadKind.LUKS and stuck and "aes" in outlook.missing:
         yield (
             f"In the guest only another cipher would help: a new volume with {ADIANTUM} needs no "
             "AES instructions for its bulk, but vector instructions."

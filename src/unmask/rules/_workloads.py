@@ -87,14 +87,14 @@ def _problem(case: GuestCase, group: Group, most: Severity) -> Problem | None:
     if gain is None:
         return None
     rate = _rates.kept(case, outlook, gain)
-    command = _workload_remedy.command(case, gain)
-    remedy = _workload_remedy.text(case, workload, outlook, gain)
+    advice = _workload_remedy.remedy(case, workload, outlook, gain)
+    together = _together(case, gain, advice.command)
     return Problem(
         severity=min(most, _severity(group, gain, rate)),
         message=_workload_words.message(case, group.members, outlook, gain),
         evidence=_workload_words.evidence(case, group.members, outlook, gain, rate),
-        remedy=" ".join(filter(None, (remedy, _together(case, gain, command)))),
-        command=command,
+        remedy=f"{advice.text} {together}".rstrip(),
+        command=advice.command,
         confidence=_confidence(case, group),
         flags=tuple(sorted(gain.wanted or outlook.missing)),
     )
