@@ -46,9 +46,8 @@ class Cluster:
         return f"pve+ssh://{self.first.place}"
 
     def audit(self, *words: str) -> Answer:
-        options = ("--no-probe", "--format", "json", "--fail-on", "never")
-        options += ("--timeout", str(TIMEOUT))
-        return unmask("audit", self.target, *options, *words, HOME=str(self.home))
+        told = ("--no-probe", "--format", "json", "--fail-on", "never", "--timeout", str(TIMEOUT))
+        return unmask("audit", self.target, *told, *words, HOME=str(self.home))
 
 
 @pytest.fixture
