@@ -125,3 +125,7 @@ def test_what_windows_did_not_tell_is_owed() -> None:
 
 def test_nobody_looked() -> None:
     assert find_and_owe(bitlocker, guest()) == ([], "")
+
+
+def test_a_volume_that_the_host_sees_in_the_clear_is_none() -> None:
+    assert find(bitlocker, windows(parts=(DiskPart("bitlocker", 3, cipher="none"),))) == []

@@ -196,6 +196,7 @@ def _part(item: DiskPart) -> dict[str, Any]:
         "cipher": item.cipher or None,
         "key_bits": item.key_bits,
         "label": item.label or None,
+        "unread": item.unread or None,
     }
 
 

@@ -34,8 +34,8 @@ class HostPart:
 
     @property
     def kind(self) -> VolumeKind | None:
-        """Return the format; None for what surely holds none of these."""
-        return KINDS.get(self.part.kind)
+        """Return the format; None for what holds none of these or is in the clear."""
+        return KINDS.get(self.part.kind) if self.part.encrypted else None
 
     @property
     def cipher(self) -> str:
