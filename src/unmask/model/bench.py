@@ -29,6 +29,8 @@ class Tool(StrEnum):
     CRYPTSETUP = "cryptsetup"
     ZFS = "zfs"
     """Reads and writes of a file on an encrypted dataset."""
+    FILE = "file"
+    """Reads and writes of files anywhere else: over NFS, on a LUKS volume."""
     TLS = "tls"
     """Requests and transfers of a TLS server."""
     NETWORK = "network"
@@ -57,21 +59,31 @@ class Sample:
 
     tool: Tool
     algorithm: str
-    """"aes-256-gcm", "aes-xts-512" (cryptsetup), "write", "requests"."""
+    """"aes-256-gcm"; "aes-xts-512-encrypt" and "-decrypt" (cryptsetup: name, key bits, direction);
+    "read", "write"; "requests", "requests-reused" (sessions), "transfer"; "link"."""
     setting: str = PLAIN
     """PLAIN, MASKED ...; in a what-if the name of a CPU model."""
     ended: Ended = Ended.WELL
     rate: float | None = None
-    """Bytes a second; requests a second where the algorithm is "requests"; None without figure."""
+    """Bytes a second; requests a second where the algorithm begins with "requests"; None without
+    figure."""
     block: int | None = None
-    """Bytes a call: 8192 or 16384."""
+    """Bytes a call: 8192 or 16384; smaller only where nothing larger was measured, and then `note`
+    says so."""
     seconds: float | None = None
     """That it measured."""
     steal: float | None = None
     """The share of its time, 0 to 1, in which the host gave the processor to others."""
     note: str = ""
     raw: str = ""
-    """What the tool printed, bounded, without control characters."""
+    """What the tool printed, bounded, without control characters but line breaks."""
+    engine: str = ""
+    """OpenSSL's engine that was in use: "padlock", "afalg"; "" where none is told."""
+    evp: bool | None = None
+    """Whether OpenSSL's EVP interface was used; before 3.0 nothing else uses AES-NI. None where the
+    output does not tell."""
+    processes: int = 1
+    """That worked at once (`-multi`); the rate is that of all together."""
 
 
 @dataclass(frozen=True, slots=True)
