@@ -13,6 +13,10 @@ KVM_FIRST = (
     "Let KVM run the guest (CPU004 says how): under emulation every instruction is translated, and "
     "no flag makes encryption fast."
 )
+OTHER = (
+    "Its hypervisor is neither KVM nor QEMU: which flags it shows is a setting of its own, which "
+    "unmask does not know."
+)
 
 
 def explained(case: GuestCase, wanted: frozenset[str]) -> str:
@@ -31,6 +35,8 @@ def explained(case: GuestCase, wanted: frozenset[str]) -> str:
         return KVM_FIRST
     if not case.view.x86:
         return _foreign(case, wanted)
+    if case.view.accelerator is Accelerator.OTHER:
+        return OTHER
     return _hidden_inside(case, wanted)
 
 
@@ -55,6 +61,8 @@ def _unseen(case: GuestCase, wanted: frozenset[str]) -> str:
             f"No hypervisor is seen that could hide {names}: look for a setting in the firmware; "
             "otherwise this CPU has none."
         )
+    if _scope.seen(case).arch in _words.ARM:
+        return f"Only the provider can change that: ask for a machine whose CPU has {names}."
     return (
         f"Only the provider can change that: ask for a CPU type that shows {names} (host, or a "
         "named model that has it), or for another product or machine."
