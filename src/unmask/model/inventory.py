@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from unmask.model.cpu import Accelerator, CpuSpec, HostCpu, HypervisorCpu, Remark
 from unmask.model.reading import Reading
+from unmask.model.tie import UNREAD_TIES, Confinement, Tie
 from unmask.model.visit import UNVISITED, Declaration, Visit
 
 
@@ -124,6 +125,12 @@ class Guest:
     """Whether its options let it have a QEMU guest agent; None where the source does not tell."""
     visit: Visit = UNVISITED
     """What was learnt inside of it, of its disks and over the network."""
+    machine: str = ""
+    """The machine type in force: "pc-q35-9.2+pve1", "q35"; "" for the default or not known."""
+    ties: Reading[tuple[Tie, ...]] = UNREAD_TIES
+    """What holds it on its host."""
+    confined: tuple[Confinement, ...] = ()
+    """What the cluster's rules say of where it may be."""
 
     @property
     def current(self) -> CpuSpec:

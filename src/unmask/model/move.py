@@ -1,0 +1,81 @@
+"""A guest's move from one host to another: whether it goes, alive or stopped, and why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from unmask.model.case import GuestCase
+from unmask.model.cpu import FeatureView
+from unmask.model.inventory import Host
+from unmask.model.reading import Reading
+
+
+class MoveKind(StrEnum):
+    """How a guest is moved."""
+
+    LIVE = "live"
+    """While it runs: it keeps the CPU that it was started with."""
+    COLD = "cold"
+    """Stopped here and started there, with the CPU of its next start."""
+
+
+class Answer(StrEnum):
+    """Whether a move goes."""
+
+    POSSIBLE = "possible"
+    BLOCKED = "blocked"
+    UNKNOWN = "unknown"
+    """Something that decides it could not be read: never taken for possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveCase:
+    """A guest, the host where it would go, and what its CPU would be there."""
+
+    case: GuestCase
+    """The guest where it is now; with `--cpu` the guest as it would be."""
+    target: Host
+    alive: FeatureView
+    """The CPU that it runs with, given to the target: `lost` holds what the target cannot give."""
+    started: FeatureView
+    """The CPU of its next start, on the target."""
+
+    @property
+    def source(self) -> Reading[Host]:
+        """Return the host where it is now."""
+        return self.case.host
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a move is blocked or unknown, or what it costs."""
+
+    code: str
+    """Of the rule: "MIG001"."""
+    message: str
+    """A full sentence."""
+    stops: tuple[MoveKind, ...] = ()
+    """The kinds of move that it blocks; none for what is only to be known."""
+    unsure: tuple[MoveKind, ...] = ()
+    """The kinds of move that it leaves unknown."""
+    features: tuple[str, ...] = ()
+    """CPU flags, sorted."""
+    needs: str = ""
+    """What would settle what is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One guest, one direction, and the answers."""
+
+    guest: str
+    """`Guest.subject`."""
+    origin: str
+    """`Host.subject` of where it is."""
+    target: str
+    """`Host.subject` of where it would go."""
+    live: Answer
+    """BLOCKED with the reason that it does not run, where it does not."""
+    cold: Answer
+    reasons: tuple[Reason, ...] = ()
