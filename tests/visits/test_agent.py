@@ -68,13 +68,21 @@ def test_a_posix_guest_gets_the_program_on_its_shells_input() -> None:
     assert found.zfs.known is False
 
 
-def test_the_program_ends_before_the_time_is_over() -> None:
-    chosen = _reading.probes()
-    for seconds in (30.0, 60.0, 300.0):
-        text = _agent.program("m" * 16, chosen, Shell.POSIX, seconds).stdin.decode()
-        begin = int(re.findall(r"unmask_end=.* \+ (\d+)\)\)", text)[0])
-        assert 1 <= begin <= _script.TOTAL_SECONDS
-        assert _script.most_seconds(chosen, begin) + _agent.MARGIN <= seconds
+def last_begin(seconds: float) -> int:
+    program = _agent.program("m" * 16, _reading.probes(), Shell.POSIX, seconds)
+    return int(re.findall(r"unmask_end=.* \+ (\d+)\)\)", program.stdin.decode())[0])
+
+
+@pytest.mark.parametrize("seconds", [30.0, 45.5, 60.0, 300.0])
+def test_the_program_ends_before_the_time_is_over(seconds: float) -> None:
+    begin = last_begin(seconds)
+    assert 1 <= begin <= _script.TOTAL_SECONDS
+    assert _script.most_seconds(_reading.probes(), begin) + _agent.MARGIN <= seconds
+
+
+@pytest.mark.parametrize(("seconds", "begin"), [(20.0, 10), (6.0, 3), (1.0, 1), (0.1, 1)])
+def test_little_time_is_used_in_the_hope_that_nothing_hangs(seconds: float, begin: int) -> None:
+    assert last_begin(seconds) == begin
 
 
 def test_every_visit_has_a_mark_of_its_own() -> None:

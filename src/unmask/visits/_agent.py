@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unmask.model.inside import Inside
@@ -22,6 +23,8 @@ WINDOWS = "mswindows"
 """What guest-get-osinfo calls Windows (qga/qapi-schema.json)."""
 MARGIN = 3.0
 """Seconds for the answer's way here."""
+ENOUGH = 8
+"""Seconds in which every section has begun, but on a guest that is very slow."""
 WINDOWS_BYTES = 1024 * 1024
 """Of PowerShell's answer: five sections of 64 KiB, each character up to three bytes."""
 
@@ -60,16 +63,25 @@ def look(agent: Agent, seconds: float) -> tuple[Inside, str]:
     return _reading.inside(sections, chosen), BY
 
 
-def program(mark: str, chosen: tuple[Probe, ...], shell: Shell, seconds: float) -> Program:
+def program(mark: str, chosen: Sequence[Probe], shell: Shell, seconds: float) -> Program:
     """Return the program for a shell, which ends by itself within so many seconds."""
     if shell is Shell.POWERSHELL:
         argv = _windows.arguments(_windows.script(mark, chosen))
         return Program(tuple(argv), b"", WINDOWS_BYTES)
-    last = _script.most_seconds(chosen, 0)
-    begin = min(_script.TOTAL_SECONDS, max(1, int(seconds - MARGIN - last)))
-    text = _script.script(mark, chosen, seconds=begin)
+    text = _script.script(mark, chosen, seconds=_last_begin(chosen, seconds))
     argv = _script.COMMAND.split()
     return Program(tuple(argv), text.encode(), _script.most_bytes(chosen))
+
+
+def _last_begin(chosen: Sequence[Probe], seconds: float) -> int:
+    """Return after how many seconds no section begins any more, so that all ends in time.
+
+    Where that would leave next to nothing, it is half of the time: most commands end at once, and
+    the answer is lost only where one of the last does not.
+    """
+    sure = int(seconds - MARGIN - _script.most_seconds(chosen, 0))
+    begin = sure if sure >= ENOUGH else int(seconds / 2)
+    return min(_script.TOTAL_SECONDS, max(begin, 1))
 
 
 def _name(shell: Shell) -> str:
