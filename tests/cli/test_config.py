@@ -40,6 +40,16 @@ def test_a_target_that_works_tells_what_the_other_commands_would_need(
     assert "      pveum user token add unmask@pve audit --privsep 0" in lines
 
 
+def test_two_logins_at_one_address_are_checked_each(command: Command, lab: Lab) -> None:
+    """The lab's own configuration has the same cluster for two tokens."""
+    answer = command("config", "check", "--config", str(lab.config_file))
+    first, second = answer.output.split("inside: ")
+    assert "the token audit@pve!unmask" in first
+    assert "the token agent@pve!unmask" in second
+    assert "  audit + agent: lacks" in first
+    assert "  audit + agent: works" in second
+
+
 def test_what_audit_lacks_is_an_exit_code(
     command: Command, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,9 +71,11 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
     over = access.given(fingerprint, ca_file, token_file)
     login = ssh.options(key, jump, accept_new=accept_new_host_key)
-    options_for = access.options(wanted, over, CollectOptions(timeout=timeout, ssh=login))
+    like = CollectOptions(timeout=timeout, ssh=login)
+    # Each by itself: two targets may be one address with two logins.
+    options = [access.options([item], over, like) for item in wanted]
     failed = False
-    for item in wanted:
+    for item, options_for in zip(wanted, options, strict=True):
         name = f"{item.name}: " if item.name else ""
         terminal.put(f"{clean(name + item.address)}\n")
         try:
