@@ -109,7 +109,8 @@ class Session:
             stdin: Given to the command, which then sees the end of its input.
             timeout: Seconds that it may take, after which it is left alone.
             limit: Bytes that it may write.
-            partial_too: Return what it has written where it did not end.
+            partial_too: Return what it has written where it did not end in time, or where the
+                connection was lost after it had written something.
 
         Raises:
             TargetError: It did not end in time, or the connection was lost.
@@ -122,7 +123,7 @@ class Session:
             job = partial(self._run, text, stdin, limit, opened, heard)
             return threads.within(timeout, job, late)
         except Exception as error:
-            if partial_too and any(heard):
+            if partial_too and (any(heard) or error is late):
                 return ExecResult(-1, bytes(heard[0]), bytes(heard[1]), unfinished=True)
             if isinstance(error, UnmaskError):
                 raise

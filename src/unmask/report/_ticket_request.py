@@ -30,7 +30,9 @@ LADDER = {
 }
 """QEMU's models by age; the first that shows what is wanted is the least to ask for."""
 
-SINCE = "Intel's have had aes and pclmulqdq since Westmere, AMD's since the Opteron 6200."
+SINCE = (
+    "Intel's processors have had aes and pclmulqdq since Westmere, AMD's since the Opteron 6200."
+)
 """As QEMU's models of them have (Westmere, Opteron_G4)."""
 
 OF_QEMU = (

@@ -32,6 +32,7 @@ FIRST = 4096
 SPARE = 1
 """Seconds for the way there and back."""
 
+MORE_TIME = "more time: --timeout, for guests of a hypervisor --guest-timeout"
 _NO_SHELL = "a user whose login shell runs commands"
 _KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"allows sftp connections only", "the server lets this user transfer files only", _NO_SHELL),
@@ -111,20 +112,22 @@ def _answer(
     inside = _reading.read(result.stdout, mark, probes)
     if inside.root is None:
         return None
-    if not any(getattr(inside, probe.name).known for probe in probes):
-        said = "did not end in time" if result.unfinished else "told nothing that can be read"
-        raise SshError(session.where, f"the program in it {said}")
-    return inside
+    if any(getattr(inside, probe.name).known for probe in probes):
+        return inside
+    if result.unfinished:
+        raise SshError(session.where, "the program in it did not end in time", MORE_TIME)
+    raise SshError(session.where, "the program in it told nothing that can be read")
 
 
 def _refusal(session: Session, result: ExecResult, mark: str) -> SshError:
     """Return why there is no answer, in the words of whoever gave another one."""
+    said = _text(result.stderr + b"\n" + result.stdout)
     if mark.encode() in result.stdout:
         reason = "it sends the program back instead of running it"
         return SshError(session.where, reason, _NO_SHELL)
     if result.unfinished:
-        return SshError(session.where, "it runs something else than our program, which did not end")
-    said = _text(result.stderr + b"\n" + result.stdout)
+        what = "it runs something else than our program, which" if said.strip() else "the program"
+        return SshError(session.where, f"{what} did not end in time", MORE_TIME)
     for pattern, reason, needs in _KNOWN:
         if re.search(pattern, said):
             return SshError(session.where, reason, needs)
