@@ -12,11 +12,11 @@ import pytest
 
 from support import recorded_machines, ssh_machine, sshd
 from support.recorded_machines import Recorded
+from support.ssh_look import WAIT, answering, look, recorded, refused
 from support.ssh_machine import Machine
 from support.sshd import Client, Sshd
 from unmask.connect.ssh_login import Secrets
 from unmask.model.entry import GuestEntry
-from unmask.model.inside import Inside
 from unmask.model.reading import Missing
 from unmask.model.ssh import SshOptions
 from unmask.visits import _ssh
@@ -24,49 +24,10 @@ from unmask.visits._channel import NoWayError
 
 pytestmark = pytest.mark.peer
 
-WAIT = 60.0
-SOON = 4.0
-"""Seconds for what never ends."""
-
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory) -> Client:
     return sshd.client(tmp_path_factory.mktemp("ssh") / "client")
-
-
-def look(
-    server: Sshd,
-    user: Client,
-    *,
-    seconds: float = WAIT,
-    sudo: bool = False,
-    host_keys: tuple[str, ...] = (),
-) -> tuple[Inside, str]:
-    login = user.options(host_keys=host_keys)
-    entry = GuestEntry(port=server.port, user=sshd.USER, ssh=login, told=True, sudo=sudo)
-    return _ssh.look(server.address, entry, Secrets(), seconds)
-
-
-def refused(
-    server: Sshd, user: Client, seconds: float = WAIT, host_keys: tuple[str, ...] = ()
-) -> NoWayError:
-    with pytest.raises(NoWayError) as caught:
-        look(server, user, seconds=seconds, host_keys=host_keys)
-    return caught.value
-
-
-@contextmanager
-def recorded(place: Path, user: Client, what: Recorded) -> Iterator[tuple[Machine, Sshd]]:
-    made = ssh_machine.machine(place / "machine", what.files, what.programs)
-    with ssh_machine.serving(made, user) as server:
-        yield made, server
-
-
-@contextmanager
-def answering(place: Path, user: Client, answer: str) -> Iterator[Sshd]:
-    """Serve a guest in which `answer` runs in place of every command."""
-    with ssh_machine.serving(ssh_machine.machine(place / "m"), user, answer=answer) as server:
-        yield server
 
 
 # --- What can be read -----------------------------------------------------------------------------
@@ -312,115 +273,3 @@ def test_an_address_that_is_none(address: str) -> None:
 def test_a_password_that_is_not_there_costs_no_attempt() -> None:
     with pytest.raises(NoWayError, match="the variable is empty"):
         _ssh.look("127.0.0.1", GuestEntry(fault="the variable is empty"), Secrets(), WAIT)
-
-
-# --- Guests that mean no good ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        ("exec yes", "it runs something else than our program: y"),
-        ("exec cat /dev/zero", "it runs something else than our program: ????"),
-        ("exec yes >&2", "it runs something else than our program: y"),
-    ],
-)
-def test_endless_output(tmp_path: Path, user: Client, answer: str, reason: str) -> None:
-    with answering(tmp_path, user, answer) as server:
-        assert reason in refused(server, user).reason
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        ("exec sleep 1000", "the program did not end in time"),
-        (
-            "echo hello; exec sleep 1000",
-            "something else than our program, which did not end in time",
-        ),
-    ],
-)
-def test_one_that_never_ends(tmp_path: Path, user: Client, answer: str, reason: str) -> None:
-    with answering(tmp_path, user, answer) as server:
-        assert reason in refused(server, user, SOON).reason
-
-
-def test_what_came_before_it_hung_is_kept(tmp_path: Path, user: Client) -> None:
-    begun = ssh_machine.sections(("system", "Linux\n6.1.0\nx86_64")).replace(" end\\n", " cpu\\n")
-    with answering(tmp_path, user, f"{begun}exec sleep 1000") as server:
-        inside, _ = look(server, user, seconds=SOON)
-    assert inside.system.value.kernel == "6.1.0"
-    assert not inside.cpu.known
-
-
-def test_one_that_hangs_up(tmp_path: Path, user: Client) -> None:
-    begun = ssh_machine.sections(("system", "Linux\n6.1.0\nx86_64"))
-    # So much after it that it has surely been sent.
-    much = "head -c 2000000 /dev/zero; kill -KILL $PPID"
-    with answering(tmp_path, user, f"{begun}{much}") as server:
-        inside, _ = look(server, user)
-    assert inside.system.value.kernel == "6.1.0"
-
-
-def test_a_line_of_ten_million_characters(tmp_path: Path, user: Client) -> None:
-    flood = ssh_machine.READ_MARK + (
-        'printf \'\\n%s user\\n0\\n\\n%s system\\nLinux\\n\' "$mark" "$mark"\n'
-        "head -c 10000000 /dev/zero | tr '\\000' x\n"
-        'printf \'\\n%s = 0\\n\\n%s end\\n\' "$mark" "$mark"\n'
-    )
-    with answering(tmp_path, user, flood) as server:
-        inside, _ = look(server, user)
-    assert inside.system.value.kernel_name == "Linux"
-    assert len(inside.system.value.kernel) <= 1000
-
-
-def test_escape_sequences_do_not_come_through(tmp_path: Path, user: Client) -> None:
-    what = recorded_machines.linux(
-        recorded_machines.cpuinfo("evil \x1b]0;owned\x07\x1b[2J\u202e name", "fpu lm")
-    )
-    with recorded(tmp_path, user, what) as (_, server):
-        inside, _ = look(server, user)
-    name = inside.cpu.value.model_name
-    assert name.startswith("evil ")
-    assert name.isprintable()
-
-
-def test_a_lying_frame_costs_its_own_guest_only(tmp_path: Path, user: Client) -> None:
-    lies = ssh_machine.sections(
-        ("cpu", "no cpu"), ("system", "Linux"), ("system", "BeOS"), ("secret", "x"), ("", "")
-    )
-    with answering(tmp_path, user, lies) as server:
-        inside, _ = look(server, user)
-    assert inside.system.value.kernel_name == "Linux"
-    assert not inside.cpu.known
-    assert not inside.zfs.known
-
-
-def test_frames_without_anything_in_them_are_no_answer(tmp_path: Path, user: Client) -> None:
-    with answering(tmp_path, user, ssh_machine.sections()) as server:
-        assert refused(server, user).reason == "the program in it told nothing that can be read"
-
-
-def test_proc_that_leads_elsewhere(tmp_path: Path, user: Client) -> None:
-    what = recorded_machines.COMMON_KVM
-    made = ssh_machine.machine(tmp_path / "machine", what.files, what.programs)
-    shutil.rmtree(made.root / "proc")
-    made.write("elsewhere/shadow", "root:$6$NotForOurEyes:19000::::::\n")
-    (made.root / "elsewhere/cpuinfo").symlink_to("shadow")
-    (made.root / "elsewhere/crypto").symlink_to("crypto")
-    (made.root / "elsewhere/uptime").symlink_to("/dev/zero")
-    (made.root / "proc").symlink_to("elsewhere")
-    with ssh_machine.serving(made, user) as server:
-        inside, _ = look(server, user)
-    assert not inside.cpu.known
-    assert inside.system.value.ident == "debian"
-    assert "NotForOurEyes" not in repr(inside)
-
-
-def test_a_program_that_hangs_costs_its_own_section(tmp_path: Path, user: Client) -> None:
-    with with_programs(tmp_path, user, **{"systemd-detect-virt": "exec sleep 1000"}) as (_, server):
-        inside, _ = look(server, user)
-    assert inside.cpu.known
-    assert inside.zfs.known
-    late = [item.probe for item in inside.partial if "in time" in item.reason]
-    assert late == ["virtualisation"]
