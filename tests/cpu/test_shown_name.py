@@ -65,6 +65,7 @@ def test_every_model_of_the_table_is_one_of_qemu() -> None:
         ("Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz", "host", Mode.HOST),
         ("AMD EPYC 7713 64-Core Processor", "host", Mode.HOST),
         ("VIA Nano U3300@1200MHz", "host", Mode.HOST),
+        ("ZX-C+ processor -U6780A@2.7GHz", "host", Mode.HOST),
         ("DO-Regular", "DO-Regular", Mode.UNKNOWN),
         ("", "not told", Mode.UNKNOWN),
     ],
@@ -81,6 +82,13 @@ def test_only_kvm_passes_a_name_on_for_sure() -> None:
     for accelerator in (Accelerator.OTHER, Accelerator.UNKNOWN):
         spec = shown_name.spec(shown, accelerator)
         assert (spec.mode, spec.label) == (Mode.UNKNOWN, shown.model_name)
+
+
+def test_arm_under_kvm_has_no_other_model() -> None:
+    for name in ("Neoverse-N1", ""):
+        arm = HostCpu("aarch64", frozenset({"aes"}), "ARM", name)
+        assert shown_name.spec(arm, Accelerator.KVM).mode is Mode.HOST
+        assert shown_name.spec(arm, Accelerator.TCG).mode is Mode.UNKNOWN
 
 
 def test_three_models_share_a_name() -> None:

@@ -50,7 +50,7 @@ def collect(place: Path, user: Client, what: Recorded) -> Inventory:
             Accelerator.KVM,
         ),
         (recorded_machines.VIA, "VIA Nano U3300@1200MHz", Mode.UNKNOWN, Accelerator.OTHER),
-        (recorded_machines.ARM, "not told", Mode.UNKNOWN, Accelerator.KVM),
+        (recorded_machines.ARM, "host", Mode.HOST, Accelerator.KVM),
         (recorded_machines.FREEBSD, "qemu64 or a model built on it", Mode.MODEL, Accelerator.KVM),
     ],
     ids=["kvm64", "x86-64-v2-AES", "VIA", "ARM", "FreeBSD"],

@@ -23,7 +23,7 @@ ATHLON = (6, 2)
 _VIRTUAL = re.compile(r"QEMU Virtual CPU version .*")
 _EMULATED = re.compile(r"QEMU TCG CPU version .*")
 _SILICON = re.compile(
-    r"(Intel|AMD|VIA|Zhaoxin|ZHAOXIN|Hygon|Centaur|Cyrix)\b.*"
+    r"(Intel|AMD|VIA|Zhaoxin|ZHAOXIN|ZX|Hygon|Centaur|Cyrix)\b.*"
     r"|.*\b(Xeon|EPYC|Ryzen|Opteron|Pentium|Celeron|Core\(TM\)|Atom\(TM\))\b.*"
 )
 """Makers' own names: "Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz", "AMD EPYC 7713 64-Core Processor",
@@ -65,6 +65,9 @@ def spec(cpu: HostCpu, accelerator: Accelerator) -> CpuSpec:
     named. Nothing here was read from a hypervisor: `steps` says what it rests on.
     """
     name = cpu.model_name
+    if cpu.arch in ("aarch64", "armv7l") and accelerator is Accelerator.KVM:
+        said = f'"{name}": under' if name else "under"
+        return _spec(Mode.HOST, "host", f"{said} KVM, an ARM guest has its host's own CPU")
     if not name:
         return _spec(Mode.UNKNOWN, "not told", "the guest shows no name for its CPU")
     if _VIRTUAL.fullmatch(name):
