@@ -235,6 +235,21 @@ def test_workloads_that_lack_more_are_asked_for() -> None:
     assert "a CPU type that shows avx2: host" in " ".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("name", "flags", "sure"),
+    [
+        ("Common KVM processor", (), ""),
+        ("Common KVM processor", ("aes",), "No x86 processor has aes without pclmulqdq"),
+        ("Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz", (), "Every Intel(R) Xeon(R) Gold 6130 CPU"),
+        ("Intel(R) Xeon(R) CPU E5520 @ 2.27GHz", (), ""),
+    ],
+)
+def test_what_is_sure_is_not_doubted(name: str, flags: tuple[str, ...], sure: str) -> None:
+    said = " ".join(letter(guest(inside(name, *flags))).split())
+    assert sure in said
+    assert ("Whether the processor below has what is missing" in said) is not bool(sure)
+
+
 def test_a_machine_of_its_own_has_nobody_to_ask() -> None:
     silicon = Virtualisation("none", vendor="Supermicro")
     text = letter(guest(inside(virtualisation=Known(silicon)), Accelerator.OTHER))

@@ -29,6 +29,12 @@ _SILICON = re.compile(
 """Makers' own names: "Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz", "AMD EPYC 7713 64-Core Processor",
 "VIA Nano U3300@1200MHz". Looked at after QEMU's names, some of which begin likewise."""
 
+_WITH_AES = re.compile(
+    r"Xeon\(R\) (?:CPU )?(?:E[357]-\d{4}\w? v[2-9]|D-\d|W-\d|Gold|Silver|Bronze|Platinum|6\d{3})"
+    r"|\bEPYC\b|\bRyzen\b|Core\(TM\) (?:i9|Ultra)"
+)
+"""Silicon of which every model has AES, as QEMU's definitions from IvyBridge and EPYC on have."""
+
 
 @cache
 def models() -> Mapping[str, tuple[str, ...]]:
@@ -56,6 +62,11 @@ def _resolved(name: str) -> str:
 def is_silicon(name: str) -> bool:
     """Return whether `name` is a maker's name for silicon, and none of QEMU's own."""
     return name not in models() and _SILICON.fullmatch(name) is not None
+
+
+def surely_has_aes(name: str) -> bool:
+    """Return whether every processor that is called `name` by its maker has AES."""
+    return is_silicon(name) and _WITH_AES.search(name) is not None
 
 
 def spec(cpu: HostCpu, accelerator: Accelerator) -> CpuSpec:

@@ -114,6 +114,12 @@ def _cpu(cpu: HostCpu) -> str:
     return ", ".join([name, *filter(None, [cpu.vendor]), *told])
 
 
+def shown_name(seen: Inside) -> str:
+    """Return the name that the CPU shows, "" for none."""
+    cpu = known(seen.cpu)
+    return clean(cpu.model_name) if cpu else ""
+
+
 def kernel(seen: Inside) -> Iterator[str]:
     """Yield what the kernel says of these instructions, a sentence each."""
     crypto = known(seen.kernel_crypto)

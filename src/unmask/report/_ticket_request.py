@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unmask.cpu import catalogue
+from unmask.cpu import catalogue, shown_name
 from unmask.cpu.features import qemu_name
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, FeatureView
@@ -126,11 +126,23 @@ def settings(case: GuestCase, view: FeatureView, flags: tuple[str, ...]) -> list
     return [(platform, text.format(model=model, flags=extra)) for platform, text in OF_QEMU]
 
 
-def doubts(view: FeatureView, flags: tuple[str, ...]) -> Iterator[str]:
+def certain(view: FeatureView, flags: tuple[str, ...], name: str) -> str:
+    """Return why it is sure that the processor below has what is missing; "" where it is not.
+
+    `name` is the one that the CPU shows.
+    """
+    if not view.x86 or not set(flags) <= set(X86) or not flags:
+        return ""
+    if view.shows("aes"):
+        return "No x86 processor has aes without pclmulqdq: something hides it."
+    return f"Every {name} has aes and pclmulqdq." if shown_name.surely_has_aes(name) else ""
+
+
+def doubts(view: FeatureView, flags: tuple[str, ...], name: str) -> Iterator[str]:
     """Yield what a guest cannot see, a sentence each."""
     if view.accelerator is Accelerator.TCG:
         yield "Whether it is emulated: KVM that hides itself from its guests can look the same."
-    if flags:
+    if flags and not certain(view, flags, name):
         yield (
             "Whether the processor below has what is missing: a guest sees only what it is shown."
             + (f" {SINCE}" if set(flags) & {"aes", "pclmulqdq"} and view.x86 else "")

@@ -58,7 +58,7 @@ def _letter(case: GuestCase, document: Document) -> list[str]:
         "",
         *wrap(_opening(view, document), WIDTH),
         *_table("The machine", [("name", name), *facts.machine(case, seen)]),
-        *_table("Missing", _missing(view, flags)),
+        *_table("Missing", _missing(seen, view, flags)),
         *_listed("What the kernel says", facts.kernel(seen)),
         *_listed("What it costs", [*facts.costs(case), *facts.unread(case, seen)]),
         *_paragraphs("What I ask for", request.sentences(case, view, flags)),
@@ -122,16 +122,21 @@ def _opening(view: FeatureView, document: Document) -> str:
     return f"{what} What follows was read inside the machine on {day}."
 
 
-def _missing(view: FeatureView, flags: tuple[str, ...]) -> list[tuple[str, str]]:
+def _missing(seen: Inside, view: FeatureView, flags: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for flag in flags:
+        yield flag, request.MEANING.get(flag, "")
     shown = [flag for flag in request.wanted(view) if view.shows(flag)]
-    rows = [(flag, request.MEANING.get(flag, "")) for flag in flags]
-    return [*rows, ("(shown)", ", ".join(shown))] if shown and rows else rows
+    if shown and flags:
+        yield "(shown)", ", ".join(shown)
+    sure = request.certain(view, flags, facts.shown_name(seen))
+    if sure:
+        yield "note", sure
 
 
 def _doubts(
     case: GuestCase, seen: Inside, view: FeatureView, flags: tuple[str, ...]
 ) -> Iterator[str]:
-    yield from request.doubts(view, flags)
+    yield from request.doubts(view, flags, facts.shown_name(seen))
     if facts.measured(case):
         yield "The speeds were measured with the same software elsewhere, not on this machine."
     if seen.partial:

@@ -50,7 +50,6 @@ Where nothing on the machine encrypts in bulk.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from unmask.cpu import shown_name
@@ -64,11 +63,6 @@ from unmask.model.reading import Known
 from unmask.rules import _out_of_reach, _scope, _words
 
 WANTED = {"x86_64": ("aes", "pclmulqdq"), "i686": ("aes", "pclmulqdq"), "aarch64": ("aes", "pmull")}
-ALWAYS = re.compile(
-    r"Xeon\(R\) (?:CPU )?(?:E[357]-\d{4}\w? v[2-9]|D-\d|W-\d|Gold|Silver|Bronze|Platinum|6\d{3})"
-    r"|\bEPYC\b|\bRyzen\b|Core\(TM\) (?:i9|Ultra)"
-)
-"""Silicon of which every model has AES, as QEMU's definitions from IvyBridge and EPYC on have."""
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
@@ -113,7 +107,7 @@ def _problem(case: GuestCase, inside: Inside, cpu: HostCpu, hidden: tuple[str, .
 
 
 def _always(cpu: HostCpu) -> bool:
-    return shown_name.is_silicon(cpu.model_name) and bool(ALWAYS.search(cpu.model_name))
+    return shown_name.surely_has_aes(cpu.model_name)
 
 
 def _who(case: GuestCase, cpu: HostCpu, hidden: tuple[str, ...]) -> str:
