@@ -11,8 +11,9 @@ from unmask.probes._section import Section
 from unmask.probes._words import number, unique
 
 # One line a program: pid, name, executable, then what was found. An executable is only searched
-# where no library is mapped, for the marks that Go, rustls and static OpenSSL leave; a second time
-# only where there is one, because executables are large.
+# where no library is mapped, for the marks that Go, rustls and static OpenSSL leave. Executables are
+# large: they are searched a second time only where there is a mark, and Go's settles it. BusyBox's
+# grep sees nothing behind a zero byte.
 COMMAND = r"""
 [ -d proc/1 ] || exit 127
 part processes
@@ -29,9 +30,15 @@ rustls
 BoringSSL
 OpenSSL 1.1.1
 OpenSSL 3.'
-signed() {
-    grep -q -F -e "$2" "proc/$1/exe"
-}
+if printf 'a\0b\n' | grep -q b; then
+    signed() {
+        grep -q -F -e "$2" "proc/$1/exe"
+    }
+else
+    signed() {
+        tr '\0' '\n' <"proc/$1/exe" | grep -q -F -e "$2"
+    }
+fi
 names='ssl|crypto|gnutls|nss3|ssl3|freebl|softokn|jvm|wolfssl|mbed|sodium'
 for pid in $pids; do
     name=$(cat "proc/$pid/comm") || continue
@@ -50,7 +57,11 @@ for pid in $pids; do
                 Go*) signed "$pid" 'Go buildinf:' ;;
                 OpenSSL*) signed "$pid" "OpenSSL ${sign#OpenSSL}" ;;
                 *) signed "$pid" "$sign" ;;
-            esac && libraries="$libraries$sign! "
+            esac || continue
+            libraries="$libraries$sign! "
+            if [ "$sign" = Gobuildinf ]; then
+                break
+            fi
         done
     fi
     printf '%s\t%s\t%s\t%s\n' "$pid" "$name" "$exe" "$libraries"
