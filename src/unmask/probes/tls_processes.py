@@ -11,9 +11,9 @@ from unmask.probes._section import Section
 from unmask.probes._words import number, unique
 
 # One line a program: pid, name, executable, then what was found. An executable is only searched
-# where no library is mapped, for the marks that Go, rustls and static OpenSSL leave. Executables are
-# large: they are searched a second time only where there is a mark, and Go's settles it. BusyBox's
-# grep sees nothing behind a zero byte.
+# where no library is mapped, for the marks that Go, rustls and static OpenSSL leave. They are
+# large, and searched a second time only where there is a mark; Go's settles it. BusyBox's grep for
+# fixed words sees nothing behind a zero byte.
 COMMAND = r"""
 [ -d proc/1 ] || exit 127
 part processes
@@ -30,7 +30,7 @@ rustls
 BoringSSL
 OpenSSL 1.1.1
 OpenSSL 3.'
-if printf 'a\0b\n' | grep -q b; then
+if printf 'a\0b\n' | grep -q -F -e b; then
     signed() {
         grep -q -F -e "$2" "proc/$1/exe"
     }
