@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from unmask.model.cpu import Accelerator, CpuSpec, HostCpu, HypervisorCpu, Remark
 from unmask.model.reading import Reading
-from unmask.model.tie import UNREAD_TIES, Confinement, Tie
+from unmask.model.tie import UNREAD_CONFINEMENT, UNREAD_TIES, Confinement, Tie
 from unmask.model.visit import UNVISITED, Declaration, Visit
 
 
@@ -129,7 +129,7 @@ class Guest:
     """The machine type in force: "pc-q35-9.2+pve1", "q35"; "" for the default or not known."""
     ties: Reading[tuple[Tie, ...]] = UNREAD_TIES
     """What holds it on its host."""
-    confined: tuple[Confinement, ...] = ()
+    confined: Reading[tuple[Confinement, ...]] = UNREAD_CONFINEMENT
     """What the cluster's rules say of where it may be."""
 
     @property
