@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,16 +13,14 @@ from typing import Annotated
 import typer
 
 from unmask import __version__, plugins
-from unmask.cli import access, choices, files, guests, ssh, terminal
-from unmask.config import targets
-from unmask.config.settings import Target
+from unmask.cli import access, choices, collecting, files, guests, ssh, terminal
+from unmask.cli.collecting import Asked
 from unmask.dialects import saved
-from unmask.engine import accepted, collect, document
+from unmask.engine import accepted, document
 from unmask.engine.accepted import Acceptance
 from unmask.errors import UsageError
 from unmask.model.finding import Severity
 from unmask.model.report import Document, Format
-from unmask.model.source import CollectOptions, Source
 from unmask.model.workload import Finder
 
 
@@ -42,14 +40,6 @@ class FailOn(StrEnum):
         return None if self is FailOn.NEVER else Severity[self.name]
 
 
-TARGETS = typer.Argument(
-    metavar="TARGET",
-    help="pve://HOST, pve+ssh://HOST, a libvirt URI, ssh://HOST for one machine without its "
-    "hypervisor, a directory or tar of /etc/pve, a directory "
-    "of domain XML, a saved inventory, or the name of a configured target. Without one: the "
-    "configured targets, else the hypervisor that this machine is.",
-    show_default=False,
-)
 FORMAT = typer.Option(
     "--format", metavar="NAME", help="table, json or ticket.", autocompletion=choices.formats
 )
@@ -69,21 +59,11 @@ ACCEPT = typer.Option(
     "--accept", metavar="FILE", help="Accepted findings (TOML); may be given several times."
 )
 STRICT = typer.Option("--strict", help="Exit with 3 where anything could not be read or checked.")
-TIMEOUT = typer.Option(
-    "--timeout", metavar="SECONDS", min=1, max=86400, help="What reading one target may take."
-)
-PARALLEL = typer.Option(
-    "--parallel", metavar="N", min=1, max=64, help="Requests to one target at the same time."
-)
-CONFIG = typer.Option(
-    "--config", metavar="FILE", help="Instead of ./unmask.toml or ~/.config/unmask/unmask.toml."
-)
-VERBOSE = typer.Option("--verbose", "-v", help="Say on standard error what is being done.")
 
 
 def run(  # noqa: PLR0913 - a command's options are its parameters
     *,
-    target: Annotated[list[str] | None, TARGETS] = None,
+    target: Annotated[list[str] | None, collecting.TARGETS] = None,
     form: Annotated[str, FORMAT] = "table",
     ticket: Annotated[bool, TICKET] = False,
     output: Annotated[Path | None, OUTPUT] = None,
@@ -93,12 +73,12 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     fail_on: Annotated[FailOn, FAIL_ON] = FailOn.HIGH,
     accept: Annotated[list[Path] | None, ACCEPT] = None,
     strict: Annotated[bool, STRICT] = False,
-    timeout: Annotated[float, TIMEOUT] = 60,
-    parallel: Annotated[int, PARALLEL] = 16,
+    timeout: Annotated[float, collecting.TIMEOUT] = 60,
+    parallel: Annotated[int, collecting.PARALLEL] = 16,
     key: Annotated[Path | None, ssh.KEY] = None,
     jump: Annotated[str, ssh.JUMP] = "",
     accept_new_host_key: Annotated[bool, ssh.ACCEPT_NEW] = False,
-    config: Annotated[Path | None, CONFIG] = None,
+    config: Annotated[Path | None, collecting.CONFIG] = None,
     token_file: Annotated[Path | None, access.TOKEN_FILE] = None,
     ca_file: Annotated[Path | None, access.CA_FILE] = None,
     fingerprint: Annotated[list[str] | None, access.FINGERPRINT] = None,
@@ -107,7 +87,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     guest_user: Annotated[str, guests.USER] = "",
     guest_key: Annotated[Path | None, guests.KEY] = None,
     guest_timeout: Annotated[float, guests.SECONDS] = 60,
-    verbose: Annotated[bool, VERBOSE] = False,
+    verbose: Annotated[bool, collecting.VERBOSE] = False,
 ) -> None:
     """Show what every guest's CPU really is, and what is wrong with it."""
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -115,18 +95,27 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         raise UsageError(f"--ticket and --format {form} exclude each other")
     written = choices.format_named("ticket" if ticket else form)
     rules = choices.rules(selected, ignored)
-    settings = choices.configuration(config)
-    wanted = targets.choose(target or (), settings, Path("/"))
+    asked = Asked(
+        target=target or (),
+        config=config,
+        timeout=timeout,
+        parallel=parallel,
+        key=key,
+        jump=jump,
+        accept_new_host_key=accept_new_host_key,
+        token_file=token_file,
+        ca_file=ca_file,
+        fingerprint=fingerprint,
+        no_probe=no_probe,
+        via=via,
+        guest_user=guest_user,
+        guest_key=guest_key,
+        guest_timeout=guest_timeout,
+        verbose=verbose,
+    )
+    settings, wanted = collecting.chosen(asked)
     acceptances = choices.acceptances(accept, wanted, rules)
-
-    login = ssh.options(key, jump, accept_new=accept_new_host_key)
-    over = access.given(fingerprint, ca_file, token_file)
-    door = guests.overrides(guest_user, guest_key, accept_new=accept_new_host_key)
-    ways = guests.ways(via, none=no_probe)
-    visits = guests.options(ways, settings, door, guest_timeout)
-    like = CollectOptions(timeout=timeout, workers=parallel, ssh=login, visits=visits)
-    visit = guests.visitor(settings)
-    read = _collect(wanted, access.options(wanted, over, like), visit, verbose=verbose)
+    read = collecting.collected(asked, settings, wanted)
     if read.nothing:
         raise typer.Exit(read.exit_code)
     if save:
@@ -143,27 +132,6 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     _write(report, written, output)
     failed = read.exit_code
     raise typer.Exit(failed or document.exit_code(report, fail_on.severity, strict=strict))
-
-
-def _collect(
-    wanted: Sequence[Target],
-    options_for: Callable[[str], CollectOptions],
-    visit: collect.Visit,
-    *,
-    verbose: bool,
-) -> collect.Collected:
-    """Read the targets, and say on standard error what went wrong."""
-    sources = plugins.load("unmask.sources", "SOURCE", Source)
-    read = collect.collect(
-        [item.address for item in wanted],
-        lambda address: targets.source_for(address, sources),
-        options_for,
-        terminal.say if verbose else lambda _: None,
-        visit,
-    )
-    for sentence in (*(failure.sentence for failure in read.failures), *read.notes):
-        terminal.say(sentence)
-    return read
 
 
 def _remark(report: Document, acceptances: Sequence[Acceptance]) -> None:

@@ -1,0 +1,104 @@
+"""How the commands that read targets do it: their options, the logins, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from unmask import plugins
+from unmask.cli import access, choices, guests, ssh, terminal
+from unmask.config import targets
+from unmask.config.settings import Settings, Target
+from unmask.engine import collect
+from unmask.model.source import CollectOptions, Source
+
+TARGETS = typer.Argument(
+    metavar="TARGET",
+    help="pve://HOST, pve+ssh://HOST, a libvirt URI, ssh://HOST for one machine without its "
+    "hypervisor, a directory or tar of /etc/pve, a directory "
+    "of domain XML, a saved inventory, or the name of a configured target. Without one: the "
+    "configured targets, else the hypervisor that this machine is.",
+    show_default=False,
+)
+TIMEOUT = typer.Option(
+    "--timeout", metavar="SECONDS", min=1, max=86400, help="What reading one target may take."
+)
+PARALLEL = typer.Option(
+    "--parallel", metavar="N", min=1, max=64, help="Requests to one target at the same time."
+)
+CONFIG = typer.Option(
+    "--config", metavar="FILE", help="Instead of ./unmask.toml or ~/.config/unmask/unmask.toml."
+)
+VERBOSE = typer.Option("--verbose", "-v", help="Say on standard error what is being done.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a command line says of targets, of the ways to them, and of those into their guests."""
+
+    target: Sequence[str] = ()
+    config: Path | None = None
+    timeout: float = 60
+    parallel: int = 16
+    key: Path | None = None
+    jump: str = ""
+    accept_new_host_key: bool = False
+    token_file: Path | None = None
+    ca_file: Path | None = None
+    fingerprint: Sequence[str] | None = None
+    no_probe: bool = False
+    via: Sequence[str] | None = None
+    guest_user: str = ""
+    guest_key: Path | None = None
+    guest_timeout: float = 60
+    verbose: bool = False
+
+
+def chosen(asked: Asked) -> tuple[Settings, tuple[Target, ...]]:
+    """Return the settings and the targets to read.
+
+    Raises:
+        UsageError: The configuration is wrong, or there is nothing to read.
+    """
+    settings = choices.configuration(asked.config)
+    return settings, targets.choose(asked.target, settings, Path("/"))
+
+
+def collected(asked: Asked, settings: Settings, wanted: Sequence[Target]) -> collect.Collected:
+    """Read the targets, look into their guests, and say on standard error what went wrong.
+
+    Raises:
+        UsageError: An option is wrong. A target that cannot be read is in the answer.
+    """
+    login = ssh.options(asked.key, asked.jump, accept_new=asked.accept_new_host_key)
+    over = access.given(asked.fingerprint, asked.ca_file, asked.token_file)
+    door = guests.overrides(asked.guest_user, asked.guest_key, accept_new=asked.accept_new_host_key)
+    ways = guests.ways(asked.via, none=asked.no_probe)
+    visits = guests.options(ways, settings, door, asked.guest_timeout)
+    like = CollectOptions(timeout=asked.timeout, workers=asked.parallel, ssh=login, visits=visits)
+    return _read(
+        wanted, access.options(wanted, over, like), guests.visitor(settings), verbose=asked.verbose
+    )
+
+
+def _read(
+    wanted: Sequence[Target],
+    options_for: Callable[[str], CollectOptions],
+    visit: collect.Visit,
+    *,
+    verbose: bool,
+) -> collect.Collected:
+    sources = plugins.load("unmask.sources", "SOURCE", Source)
+    read = collect.collect(
+        [item.address for item in wanted],
+        lambda address: targets.source_for(address, sources),
+        options_for,
+        terminal.say if verbose else lambda _: None,
+        visit,
+    )
+    for sentence in (*(failure.sentence for failure in read.failures), *read.notes):
+        terminal.say(sentence)
+    return read
