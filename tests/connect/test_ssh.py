@@ -249,3 +249,33 @@ def test_what_is_no_ssh_server_is_told(user: Client, answer: bytes) -> None:
         pytest.raises(TargetError, match=r"127\.0\.0\.1:.*connection (failed|was)"),
     ):
         ssh.connect(ssh_address.parse(f"root@127.0.0.1:{port}"), user.options(), Secrets(), 5.0)
+
+
+def test_the_server_says_what_it_is(session: Session) -> None:
+    assert session.software.startswith("SSH-2.0-OpenSSH_")
+
+
+def test_what_was_written_before_the_time_was_over_can_be_had(session: Session) -> None:
+    result = session.run("echo begun; exec sleep 60", timeout=2, partial_too=True)
+    assert (result.stdout, result.status, result.unfinished) == (b"begun\n", -1, True)
+    silent = session.run("exec sleep 60", timeout=0.5, partial_too=True)
+    assert (silent.stdout, silent.unfinished) == (b"", True)
+
+
+def test_what_was_written_before_the_connection_broke_can_be_had(session: Session) -> None:
+    # So much behind it that it has surely been sent.
+    command = "echo begun; head -c 2000000 /dev/zero; kill -KILL $PPID"
+    result = session.run(command, timeout=WAIT, partial_too=True)
+    assert result.stdout.startswith(b"begun\n")
+    assert result.unfinished
+
+
+def test_a_key_that_is_named_beats_the_known_hosts(server: Sshd, user: Client) -> None:
+    user.knows()
+    key = server.host_key
+    for named in (key.fingerprint, f"{key.kind} {key.text}"):
+        with connect(server, user, host_keys=("SHA256:" + "A" * 43, named)) as session:
+            assert session.run("echo in").stdout == b"in\n"
+    user.knows(server)
+    with pytest.raises(TargetError, match="is not the one that the configuration names"):
+        connect(server, user, host_keys=("SHA256:" + "A" * 43,), accept_new_host_key=True)
