@@ -19,6 +19,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"rules", "workloads"}),
     frozenset({"config", "sources", "engine", "report", "lab"}),
     frozenset({"visits"}),
+    frozenset({"benches"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),
 )

@@ -101,6 +101,7 @@ class Session:
         limit: Limit = Limit(),
         *,
         partial_too: bool = False,
+        hold: bool = False,
     ) -> ExecResult:
         """Run a command and return what it wrote.
 
@@ -111,6 +112,8 @@ class Session:
             limit: Bytes that it may write.
             partial_too: Return what it has written where it did not end in time, or where the
                 connection was lost after it had written something.
+            hold: Keep its input open until it ends: it then sees the end of its input only where
+                it is given up, or where this program or the connection has gone.
 
         Raises:
             TargetError: It did not end in time, or the connection was lost.
@@ -120,7 +123,8 @@ class Session:
         opened: list[Any] = []
         heard = (bytearray(), bytearray())
         try:
-            job = partial(self._run, text, stdin, limit, opened, heard)
+            feed = _give if hold else _feed
+            job = partial(self._run, text, partial(feed, stdin), limit, opened, heard)
             return threads.within(timeout, job, late)
         except Exception as error:
             if partial_too and (any(heard) or error is late):
@@ -137,7 +141,7 @@ class Session:
     def _run(
         self,
         text: str,
-        stdin: bytes,
+        feed: Callable[[Any], bool],
         limit: Limit,
         opened: list[Any],
         heard: tuple[bytearray, bytearray],
@@ -151,7 +155,7 @@ class Session:
             (
                 partial(_read, channel.recv, limit.stdout, stop, heard[0]),
                 partial(_read, channel.recv_stderr, limit.stderr, stop, heard[1]),
-                partial(_feed, channel, stdin),
+                partial(feed, channel),
             ),
             workers=3,
         )
@@ -202,10 +206,14 @@ def _read(
     return False
 
 
-def _feed(channel: Any, stdin: bytes) -> bool:
-    try:
-        channel.sendall(stdin)
+def _feed(stdin: bytes, channel: Any) -> bool:
+    _give(stdin, channel)
+    with contextlib.suppress(OSError):
         channel.shutdown_write()
-    except OSError:
-        pass  # the command has ended without reading all of it
+    return False
+
+
+def _give(stdin: bytes, channel: Any) -> bool:
+    with contextlib.suppress(OSError):  # the command has ended without reading all of it
+        channel.sendall(stdin)
     return False

@@ -1,14 +1,16 @@
 """Frozen dataclasses to JSON values and back, by their type hints alone.
 
 Knows the types that `unmask.model` is made of: dataclasses, string enumerations, `str`, `int`,
-`bool`, `X | None`, `tuple[X, ...]`, `tuple[X, Y]`, `frozenset[str]` and `Reading[X]`. Fields that
-hold their default are left out, sets are sorted lists, a `Known` is `{"known": value}` and a
-`Missing` is `{"missing": reason, "needs": what}`. Reading is strict: nothing is coerced.
+`float`, `bool`, `X | None`, `tuple[X, ...]`, `tuple[X, Y]`, `frozenset[str]` and `Reading[X]`.
+Fields that hold their default are left out, sets are sorted lists, a `Known` is `{"known": value}`
+and a `Missing` is `{"missing": reason, "needs": what}`. Reading is strict: nothing is coerced, but
+that an integer may stand for a `float`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 from collections.abc import Callable
 from enum import StrEnum
@@ -52,6 +54,8 @@ def codec(kind: Any) -> Codec:
         return _record(kind)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return _enumeration(kind)
+    if kind is float:
+        return Codec(_same, _finite)
     if kind in _WORDS:
         return Codec(_same, lambda value: _exactly(kind, value))
     if kind == frozenset[str]:
@@ -80,6 +84,16 @@ def _exactly(kind: type, value: Any) -> Any:
     if type(value) is not kind:
         raise WrongValueError(f"{_shown(value)} is not {_WORDS[kind]}")
     return value
+
+
+def _finite(value: Any) -> float:
+    try:
+        number = float(value) if type(value) in (int, float) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise WrongValueError(f"{_shown(value)} is not a finite number")
+    return number
 
 
 def _enumeration(kind: type[StrEnum]) -> Codec:

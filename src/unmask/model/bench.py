@@ -97,6 +97,9 @@ class Environment:
     openssl: Reading[OpenSsl] = UNASKED
     drivers: tuple[tuple[str, str], ...] = ()
     """Algorithms and the kernel's drivers that serve them: ("xts(aes)", "xts-aes-aesni")."""
+    override: str = ""
+    """The capabilities variable that the programs found set, as NAME=VALUE: "OPENSSL_ia32cap=~0x0".
+    "" for none."""
     pinned: bool = False
     """The runs were kept on one processor."""
     load: float | None = None

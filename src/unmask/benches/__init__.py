@@ -1,0 +1,1 @@
+"""How unmask measures a machine's cryptography: what is run there, and how it comes to its end."""
