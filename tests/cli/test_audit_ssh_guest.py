@@ -144,3 +144,19 @@ def test_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=30)
     assert (process.returncode, output, errors) == (130, "", "unmask: interrupted\n")
+
+
+def test_its_configuration_can_be_checked(machine: Rented) -> None:
+    server = machine.server
+    (machine.home / "unmask.toml").write_text(
+        f'[targets.vps]\naddress = "{machine.target}"\n'
+        f'[guests."{server.address}:{server.port}"]\nhost_key = "SHA256:{"A" * 43}"\n'
+    )
+    words = ("config", "check", "vps")
+    answer = unmask(*words, directory=machine.home, HOME=str(machine.home))
+    assert answer.code == 3
+    assert "is not the one that the configuration names" in answer.output
+    (machine.home / "unmask.toml").write_text(f'[targets.vps]\naddress = "{machine.target}"\n')
+    answer = unmask(*words, directory=machine.home, HOME=str(machine.home))
+    assert answer.code == 0, answer.output
+    assert "audit works" in answer.output

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from unmask import plugins
-from unmask.cli import access, choices, ssh, terminal
+from unmask.cli import access, choices, guests, ssh, terminal
 from unmask.config import privileges, targets
 from unmask.config.settings import Target
 from unmask.connect import proxmox_address, threads
@@ -68,10 +68,13 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 ) -> None:
     """Tell which configured targets work, and which privileges they lack."""
     del action  # there is one so far
-    wanted = targets.choose(target or (), choices.configuration(config), Path("/"))
+    settings = choices.configuration(config)
+    wanted = targets.choose(target or (), settings, Path("/"))
     over = access.given(fingerprint, ca_file, token_file)
     login = ssh.options(key, jump, accept_new=accept_new_host_key)
-    like = CollectOptions(timeout=timeout, ssh=login)
+    door = guests.overrides("", None, accept_new=accept_new_host_key)
+    visits = guests.options(guests.NOBODY, settings, door, timeout)
+    like = CollectOptions(timeout=timeout, ssh=login, visits=visits)
     # Each by itself: two targets may be one address with two logins.
     options = [access.options([item], over, like) for item in wanted]
     failed = False

@@ -31,6 +31,9 @@ SECONDS = typer.Option(
     "--guest-timeout", metavar="SECONDS", min=1, max=3600, help="What one guest may take."
 )
 
+NOBODY: tuple[tuple[Way, ...], frozenset[Way]] = ((), frozenset())
+"""No way at all, as `ways` returns it."""
+
 
 def ways(named: Sequence[str] | None, *, none: bool) -> tuple[tuple[Way, ...], frozenset[Way]]:
     """Return the ways to try in their order, and those of them that were named.
