@@ -1,0 +1,76 @@
+"""`openssl s_time`: connections of a TLS server a second, with new sessions and with reused ones.
+
+The rate is connections by the real seconds: those that it prints itself are by its own processor
+time and say nothing of the server. Real seconds are whole ones. Format: apps/s_time.c.
+"""
+
+from __future__ import annotations
+
+import re
+
+from unmask.dialects.bench import _screen
+from unmask.dialects.bench._output import Output
+from unmask.model.bench import PLAIN, Sample, Tool
+
+REQUESTS = "requests"
+REUSED = "requests-reused"
+TRANSFER = "transfer"
+SHORT = 5
+"""Seconds below which whole seconds are too coarse for a rate."""
+
+_RESULT = re.compile(
+    r"^(?P<count>\d{1,12}) connections in (?P<seconds>\d{1,9}) real seconds"
+    r"(?:, (?P<bytes>\d{1,12}) bytes read per connection)?",
+    re.MULTILINE,
+)
+_REUSING = re.compile(r"^Now timing with session id reuse", re.MULTILINE)
+_ERROR = re.compile(
+    r"^(?:ERROR|connect: [^\n]{1,120}|[^\n]{0,60}:error:[^\n]{1,160}|Unable to get connection"
+    r"|verify error:[^\n]{1,80}|gethostbyname[^\n]{1,80}|[^\n]{0,40}[Uu]nknown option[^\n]{0,80})",
+    re.MULTILINE,
+)
+
+
+def parse(
+    text: str, setting: str = PLAIN, status: int | None = None, algorithm: str = REQUESTS
+) -> tuple[Sample, ...]:
+    """Return "requests", "requests-reused" and, where a page was read, "transfer".
+
+    Args:
+        text: Standard output and error output.
+        setting: The setting of every sample.
+        status: How it ended, see `_ending.by_status`; s_time ends with 1 in some versions although
+            all went well.
+        algorithm: What was asked for, where nothing was measured.
+    """
+    text = _screen.readable(text)
+    reusing = _REUSING.search(text)
+    output = Output(Tool.TLS, "openssl s_time", text, setting, status)
+    samples: list[Sample] = []
+    for match in _RESULT.finditer(text):
+        reused = bool(reusing and match.start() > reusing.start())
+        samples += _samples(match, REUSED if reused else REQUESTS, output)
+    if samples:
+        return tuple(samples)
+    error = _ERROR.search(text)
+    return (output.nothing(algorithm, error[0] if error else ""),)
+
+
+def _samples(match: re.Match[str], name: str, output: Output) -> list[Sample]:
+    """Return the samples of one of the two tests."""
+    count, seconds = int(match["count"]), int(match["seconds"])
+    wrong = ""
+    if seconds < SHORT:
+        wrong = f"{seconds} s are too short for a program that counts whole seconds"
+    if not count:
+        wrong = "no connection came about"
+    found = [(name, float(count))]
+    size = int(match["bytes"] or 0)
+    if size and name == REQUESTS:
+        found.append((TRANSFER, float(count * size)))
+    return [
+        output.measured(
+            algorithm, amount / seconds if seconds else 0.0, seconds=float(seconds), wrong=wrong
+        )
+        for algorithm, amount in found
+    ]
