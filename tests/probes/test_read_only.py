@@ -176,3 +176,31 @@ def test_hundreds_of_units_cost_no_program_each(guest: Guest) -> None:
     ]
     assert inside.openssl.value.masks == ("/etc/systemd/system/a.service",)
     assert len(guest.called("grep")) < 10
+
+
+@pytest.mark.parametrize(
+    ("modules", "available"),
+    [
+        ("kernel/arch/x86/crypto/aesni-intel.ko.xz: kernel/a.ko\n", True),
+        ("kernel/crypto/xts.ko:\n", False),
+    ],
+)
+def test_a_modprobe_that_might_load_is_not_called(
+    guest: Guest,
+    modules: str,
+    available: bool,  # noqa: FBT001 - a value of the table
+) -> None:
+    """BusyBox's and OpenWrt's know neither -n nor --version; nobody knows what they would do."""
+    guest.runs("uname", "echo 6.1.0")
+    guest.runs("modprobe", "exit 1")
+    guest.has("lib/modules/6.1.0/modules.dep", modules)
+    assert guest.read("kernel_crypto").kernel_crypto.value.aesni_available is available
+    assert guest.called("modprobe") == ["--version []"]
+
+
+def test_the_modprobe_of_kmod_is_asked(guest: Guest) -> None:
+    guest.runs("uname", "echo 6.1.0")
+    guest.runs("modprobe", 'case "$*" in --version) echo "kmod version 30";; esac')
+    guest.has("lib/modules/6.1.0/modules.dep", "")
+    assert guest.read("kernel_crypto").kernel_crypto.value.aesni_available is True
+    assert guest.called("modprobe") == ["--version []", "-n aesni_intel []"]

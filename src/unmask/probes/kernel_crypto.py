@@ -15,11 +15,16 @@ cut -d ' ' -f 1 proc/modules
 part kldstat
 has kldstat && kldstat | awk '{ print $5 }'
 part modprobe
-if has modprobe && [ -d "/lib/modules/$(uname -r)" ]; then
+modules=lib/modules/$(uname -r)
+# kmod's modprobe alone knows -n. It also knows --version, unlike BusyBox's and OpenWrt's.
+if [ -d "$modules" ] && modprobe --version >/dev/null; then
     modprobe -n aesni_intel
     echo "$?"
-    grep -m 1 aesni "/lib/modules/$(uname -r)/modules.builtin"
+elif [ -f "$modules/modules.dep" ]; then
+    grep -q '/aesni-intel\\.ko' "$modules/modules.dep"
+    echo "$?"
 fi
+grep -m 1 aesni "$modules/modules.builtin"
 part /proc/cmdline
 tr ' ' '\\n' <proc/cmdline |
     grep -E -e '^(clearcpuid|modprobe|module_blacklist|initcall_blacklist|mitigations)' \\
@@ -59,11 +64,12 @@ def parse(section: Section) -> KernelCrypto:
     messages = [line for line in told if _TELLING.search(line)]
     devices = [match for line in messages if (match := _DEVICE.match(line))]
     tried = section.lines("modprobe")
-    built_in = any("aesni" in line for line in tried[1:])
+    built_in = any("aesni" in line for line in tried)
+    status = next((count for line in tried if (count := number(line)) is not None), None)
     words = " ".join(section.lines("/proc/cmdline")).split()
     return KernelCrypto(
         modules=unique(name for name in modules if _RELEVANT.search(name)),
-        aesni_available=(number(tried[0]) == 0 or built_in) if tried else None,
+        aesni_available=True if built_in else None if status is None else status == 0,
         aesni_built_in=built_in,
         devices=tuple(f"{match[1]}: {match[2].strip('<>')}" for match in devices),
         messages=tuple(hidden(line)[:300] for line in messages[:60]),
