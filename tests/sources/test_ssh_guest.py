@@ -101,6 +101,13 @@ def test_what_is_said_of_a_guest_of_that_name_counts(tmp_path: Path, user: Clien
     assert found.guests[0].subject == "vps.example"
 
 
+def test_a_password_that_is_gone_is_an_error() -> None:
+    entry = GuestEntry(fault="the environment variable GONE is not set or empty", told=True)
+    options = CollectOptions(visits=VisitOptions(entry=lambda _: entry))
+    with pytest.raises(TargetError, match="the environment variable GONE is not set"):
+        ssh_guest.collect("ssh://vps.example", options)
+
+
 @pytest.mark.peer
 def test_another_port_is_another_machine(tmp_path: Path, user: Client) -> None:
     found = collect(tmp_path, user, recorded_machines.COMMON_KVM)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from unmask.connect.ssh_address import PORT, Address
 from unmask.connect.ssh_errors import SshError
 from unmask.connect.ssh_session import ExecResult, Limit, Session
 from unmask.model.inside import Inside
@@ -56,20 +57,23 @@ _NOT_POSIX = re.compile(
 """What cmd.exe and PowerShell say of /bin/sh."""
 
 
-def read(session: Session, seconds: float, *, sudo: bool = False) -> Inside:
+def read(
+    session: Session, seconds: float, *, sudo: bool = False, only: Collection[str] = ()
+) -> Inside:
     """Return what the probes find in the guest that one is logged in to.
 
     Args:
         session: The guest.
         seconds: What it may take; the program in the guest ends by itself before that.
         sudo: Become root with sudo where that takes no password.
+        only: The names of the probes to run; none for all.
 
     Raises:
         TargetError: It runs no program of ours, which says why, or nothing came back in time.
     """
     if WINDOWS in session.software:
         return _by_powershell(session, seconds)
-    probes = _reading.probes(Shell.POSIX)
+    probes = _reading.probes(Shell.POSIX, only)
     mark = _mark()
     # The program stops beginning sections in time for the last one to end.
     total = max(int(seconds) - _script.most_seconds(probes, 0) - SPARE, 1)
@@ -83,6 +87,14 @@ def read(session: Session, seconds: float, *, sudo: bool = False) -> Inside:
     if _NOT_POSIX.search(_text(result.stderr + result.stdout)):
         return _by_powershell(session, seconds)
     raise _refusal(session, result, mark)
+
+
+def reader(user: str, door: Address, inside: Inside, *, sudo: bool) -> str:
+    """Return as whom a guest was read: "root@10.0.0.7:22"."""
+    said = str(Address(door.host, user, door.port or PORT))
+    if not sudo or user == "root":
+        return said
+    return f"{said} with sudo" if inside.root else f"{said}, whom sudo does not make root"
 
 
 def _by_powershell(session: Session, seconds: float) -> Inside:

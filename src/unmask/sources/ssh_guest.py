@@ -44,6 +44,8 @@ def collect(target: str, options: CollectOptions) -> Inventory:
     name = address.host if address.port in (0, PORT) else f"{address.host}:{address.port}"
     entry = options.visits.entry(_unseen_guest.guest(name, Inside(), Visit(), target))
     login = _login(options.ssh, entry)
+    if entry.fault and login.password is None:
+        raise TargetError(entry.fault)
     asks = sys.stdin and sys.stdin.isatty()
     secrets = Secrets(login.password.reveal() if login.password else "", _ask if asks else None)
     door = replace(
@@ -64,7 +66,7 @@ def collect(target: str, options: CollectOptions) -> Inventory:
     visit = Visit(
         inside=Known(inside),
         way=Way.SSH,
-        by=str(replace(door, user=user)),
+        by=_guest_shell.reader(user, door, inside, sudo=entry.sudo),
         addresses=(door.host,),
     )
     found = _unseen_guest.guest(name, inside, visit, target)

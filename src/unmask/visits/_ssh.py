@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from unmask.connect import ssh
-from unmask.connect.ssh_address import PORT, Address
+from unmask.connect.ssh_address import Address
 from unmask.connect.ssh_errors import HostKeyError, RefusedError, SshError
 from unmask.connect.ssh_login import Secrets
 from unmask.errors import UnmaskError
@@ -44,7 +44,8 @@ def look(address: str, entry: GuestEntry, secrets: Secrets, seconds: float) -> t
         with ssh.connect(door, entry.ssh, secrets, patience) as session:
             left = max(end - time.monotonic(), 0.1)
             inside = _guest_shell.read(session, left, sudo=entry.sudo)
-            return inside, _by(session.login.user, door, inside, sudo=entry.sudo)
+            user = session.login.user
+            return inside, _guest_shell.reader(user, door, inside, sudo=entry.sudo)
     except HostKeyError as error:
         # A key that has changed is no matter of an option.
         raise NoWayError(error.reason, HOST_KEY if error.needs else "") from error
@@ -54,11 +55,3 @@ def look(address: str, entry: GuestEntry, secrets: Secrets, seconds: float) -> t
         raise NoWayError(error.reason, error.needs) from error
     except UnmaskError as error:
         raise NoWayError(str(error).removeprefix(f"{where}: ")) from error
-
-
-def _by(user: str, door: Address, inside: Inside, *, sudo: bool) -> str:
-    """Return as whom it was read: "root@10.0.0.7:22"."""
-    said = str(Address(door.host, user, door.port or PORT))
-    if not sudo or user == "root":
-        return said
-    return f"{said} with sudo" if inside.root else f"{said}, whom sudo does not make root"
