@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from unmask import plugins
@@ -18,10 +18,15 @@ ROOT = "root in the guest"
 ADMINISTRATOR = "an administrator's rights in the guest"
 
 
-def probes(shell: Shell = Shell.POSIX) -> tuple[Probe, ...]:
-    """Return all probes for one of a guest's shells, in order of module name."""
+def probes(shell: Shell = Shell.POSIX, only: Collection[str] = ()) -> tuple[Probe, ...]:
+    """Return the probes for one of a guest's shells, in order of module name.
+
+    `only` names those that are wanted; none for all.
+    """
     found = plugins.load("unmask.probes", "PROBE", Probe)
-    return tuple(probe for probe in found if probe.shell is shell)
+    return tuple(
+        probe for probe in found if probe.shell is shell and (not only or probe.name in only)
+    )
 
 
 def read(output: bytes, mark: str, chosen: Sequence[Probe]) -> Inside:

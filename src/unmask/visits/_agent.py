@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from unmask.model.inside import Inside
@@ -39,12 +39,13 @@ class Program:
     """Bytes that its answer may have."""
 
 
-def look(agent: Agent, seconds: float) -> tuple[Inside, str]:
+def look(agent: Agent, seconds: float, only: Collection[str] = ()) -> tuple[Inside, str]:
     """Return what the agent's guest tells of itself, and by whom it was told.
 
     Args:
         agent: Of a running guest.
         seconds: That all of it may take.
+        only: The names of the probes to run; none for all.
 
     Raises:
         NoWayError: The agent does not run, may not run programs, does not answer in time, or its
@@ -52,7 +53,7 @@ def look(agent: Agent, seconds: float) -> tuple[Inside, str]:
     """
     end = time.monotonic() + seconds
     shell = Shell.POWERSHELL if agent.system() == WINDOWS else Shell.POSIX
-    chosen = _reading.probes(shell)
+    chosen = _reading.probes(shell, () if shell is Shell.POWERSHELL else only)
     mark = secrets.token_hex(16)
     left = max(end - time.monotonic(), 1.0)
     made = program(mark, chosen, shell, left)
