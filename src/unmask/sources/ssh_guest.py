@@ -5,12 +5,14 @@ from __future__ import annotations
 import getpass
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from unmask.connect import ssh, ssh_address
 from unmask.connect.ssh_address import PORT, SCHEME, Address
 from unmask.connect.ssh_login import Secrets
-from unmask.connect.ssh_session import Login
+from unmask.connect.ssh_session import Login, Session
 from unmask.errors import TargetError, UsageError
 from unmask.model.entry import GuestEntry
 from unmask.model.inside import Inside
@@ -40,6 +42,43 @@ def collect(target: str, options: CollectOptions) -> Inventory:
         TargetError: It cannot be reached, lets nobody in, or runs no program of ours.
     """
     end = time.monotonic() + options.timeout * RESERVE
+    try:
+        with enter(target, options, options.timeout * RESERVE) as machine:
+            options.progress("looking inside")
+            left = max(end - time.monotonic(), 0.1)
+            inside = _guest_shell.read(machine.session, left, sudo=machine.entry.sudo)
+            user = machine.session.login.user
+    finally:
+        options.progress("")
+    visit = Visit(
+        inside=Known(inside),
+        way=Way.SSH,
+        by=_guest_shell.reader(user, machine.door, inside, sudo=machine.entry.sudo),
+        addresses=(machine.door.host,),
+    )
+    found = _unseen_guest.guest(machine.name, inside, visit, target)
+    return Inventory(targets=(target,), guests=(found,))
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine that one is logged in to."""
+
+    name: str
+    door: Address
+    session: Session
+    entry: GuestEntry
+    """What the configuration says of a guest of that name."""
+
+
+@contextmanager
+def enter(target: str, options: CollectOptions, seconds: float) -> Iterator[Machine]:
+    """Log in to a machine, for as long as the context lasts.
+
+    Raises:
+        UsageError: The target is not written ssh://[user@]HOST[:PORT].
+        TargetError: It cannot be reached, lets nobody in, or what is done in it fails.
+    """
     address = _address(target)
     name = address.host if address.port in (0, PORT) else f"{address.host}:{address.port}"
     entry = options.visits.entry(_unseen_guest.guest(name, Inside(), Visit(), target))
@@ -52,25 +91,11 @@ def collect(target: str, options: CollectOptions) -> Inventory:
         address, host=entry.address or address.host, port=address.port or entry.port or 0
     )
     try:
-        left = max(end - time.monotonic(), 0.1)
-        with ssh.connect(door, login, secrets, left, like=Login(entry.user)) as session:
-            options.progress("looking inside")
-            left = max(end - time.monotonic(), 0.1)
-            inside = _guest_shell.read(session, left, sudo=entry.sudo)
-            user = session.login.user
+        with ssh.connect(door, login, secrets, seconds, like=Login(entry.user)) as session:
+            yield Machine(name, door, session, entry)
     except TargetError as error:
         # The target is named anyway.
         raise TargetError(str(error).removeprefix(f"{door}: ")) from error
-    finally:
-        options.progress("")
-    visit = Visit(
-        inside=Known(inside),
-        way=Way.SSH,
-        by=_guest_shell.reader(user, door, inside, sudo=entry.sudo),
-        addresses=(door.host,),
-    )
-    found = _unseen_guest.guest(name, inside, visit, target)
-    return Inventory(targets=(target,), guests=(found,))
 
 
 def _login(login: SshOptions, entry: GuestEntry) -> SshOptions:
