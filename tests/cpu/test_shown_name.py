@@ -8,8 +8,10 @@ import pytest
 
 from support import catalogue_tool, peers
 from unmask.cpu import catalogue, shown_name
+from unmask.cpu.resolve import resolve
 from unmask.dialects import cpuinfo
-from unmask.model.cpu import Accelerator, HostCpu, Mode
+from unmask.model.cpu import Accelerator, HostCpu, Mode, State
+from unmask.model.reading import Missing
 
 KVM64 = frozenset({"fpu", "cx8", "cmov", "mmx", "fxsr", "sse", "sse2", "nx", "lm", "pni", "cx16"})
 LOOKED_AT = ("7.2", "10.0")
@@ -127,10 +129,22 @@ def test_what_is_seen_beside_a_model_and_what_lacks() -> None:
     assert spec.exact
 
 
-def test_flags_that_were_not_read_are_not_said_to_lack() -> None:
-    shown = HostCpu("x86_64", frozenset(), model_name="Common KVM processor", complete=False)
-    spec = shown_name.spec(shown, Accelerator.KVM)
-    assert (spec.label, spec.on, spec.off) == ("kvm64", frozenset(), frozenset())
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("Common KVM processor", "kvm64"),
+        ("QEMU Virtual CPU version 2.5+", "qemu64 or a model built on it"),
+        ("Intel Core Processor (Haswell)", "Haswell"),
+    ],
+)
+def test_a_name_without_flags_hides_and_shows_nothing(name: str, label: str) -> None:
+    shown = HostCpu("x86_64", frozenset(), model_name=name, complete=False)
+    for accelerator in (Accelerator.KVM, Accelerator.UNKNOWN):
+        spec = shown_name.spec(shown, accelerator)
+        assert (spec.label, spec.mode, spec.model) == (label, Mode.UNKNOWN, "")
+        assert spec.steps[-1] == "its flags were not read"
+        view = resolve(spec, "x86_64", accelerator, Missing("no host"))
+        assert view.state("aes") is State.UNKNOWN
 
 
 def test_a_made_up_name_is_quoted_as_it_is() -> None:

@@ -12,8 +12,9 @@ from support import recorded_machines, ssh_machine, sshd
 from support.recorded_machines import Recorded
 from support.ssh_machine import Machine
 from support.sshd import Client
+from unmask.engine.cases import guest_cases
 from unmask.errors import TargetError, UsageError
-from unmask.model.cpu import Accelerator, Mode
+from unmask.model.cpu import Accelerator, Mode, State
 from unmask.model.entry import GuestEntry, VisitOptions
 from unmask.model.inventory import Guest, Inventory, Platform
 from unmask.model.source import CollectOptions
@@ -99,6 +100,33 @@ def test_what_is_said_of_a_guest_of_that_name_counts(tmp_path: Path, user: Clien
     assert asked == ["vps.example"]
     assert made.commands == ["/bin/sh -c 'sudo -n /bin/sh -s || exec /bin/sh -s'"]
     assert found.guests[0].subject == "vps.example"
+
+
+WINDOWS = ssh_machine.sections(
+    ("system", '{"caption": "Microsoft Windows 11 Pro", "version": "10.0.26100"}'),
+    (
+        "cpu",
+        '{"name": "QEMU Virtual CPU version 2.5+  ", "vendor": "AuthenticAMD", "identifier": '
+        '"AMD64 Family 15 Model 107 Stepping 1", "told": false, "flags": []}',
+    ),
+    ("virtualisation", '{"vendor": "QEMU", "product": "Standard PC", "hypervisor": true}'),
+)
+
+
+@pytest.mark.peer
+def test_windows_that_cannot_tell_its_flags_is_not_said_to_lack_any(
+    tmp_path: Path, user: Client
+) -> None:
+    made = ssh_machine.machine(tmp_path / "machine")
+    addendum = "VersionAddendum for_Windows_9.5"
+    with ssh_machine.serving(made, user, answer=WINDOWS, settings=addendum) as server:
+        options = CollectOptions(timeout=WAIT, ssh=user.options())
+        found = ssh_guest.collect(f"ssh://{server.place}", options)
+    (case,) = guest_cases(found)
+    assert case.guest.configured.label == "qemu64 or a model built on it"
+    assert case.guest.accelerator is Accelerator.UNKNOWN
+    assert case.observed is not None
+    assert case.observed.state("aes") is State.UNKNOWN
 
 
 def test_a_password_that_is_gone_is_an_error() -> None:

@@ -73,7 +73,8 @@ def spec(cpu: HostCpu, accelerator: Accelerator) -> CpuSpec:
     """Return what the CPU that a guest shows tells of its configuration.
 
     Flags that the model has or lacks against what is seen are in `on` and `off`, where a model is
-    named. Nothing here was read from a hypervisor: `steps` says what it rests on.
+    named and the flags are known. Nothing here was read from a hypervisor: `steps` says what it
+    rests on.
     """
     name = cpu.model_name
     if cpu.arch in ("aarch64", "armv7l") and accelerator is Accelerator.KVM:
@@ -120,10 +121,16 @@ def _built(flags: frozenset[str]) -> str:
 
 
 def _model(cpu: HostCpu, accelerator: Accelerator, model: str, label: str, *steps: str) -> CpuSpec:
-    """Return a named model, and what is seen beside it or lacks; only what a kernel would list."""
+    """Return a named model, and what is seen beside it or lacks; only what a kernel would list.
+
+    Where the flags were not read, the name alone is not enough: flags can be turned on and off
+    beside every model, and are in those that are built on qemu64.
+    """
+    if not cpu.complete:
+        return _spec(Mode.UNKNOWN, label, *steps, "its flags were not read")
     found = catalogue.find(model)
     flags = cpu.flags
-    if found and cpu.complete:
+    if found:
         flags = found.tcg_flags if accelerator is Accelerator.TCG else found.flags
     on = frozenset(f for f in cpu.flags - flags if features.qemu_knows(features.qemu_name(f)))
     off = frozenset(filter(features.listed, flags - cpu.flags))
