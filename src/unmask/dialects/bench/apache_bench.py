@@ -33,6 +33,8 @@ _COUNTS = {
         ("other", "Non-2xx responses"),
     )
 }
+_DOCUMENT = re.compile(r"^Document Length: +(?P<bytes>\d{1,12}) bytes", re.MULTILINE)
+_TLS_FAILED = re.compile(r"SSL (?:read|handshake) failed \(\d")
 _LENGTH = re.compile(r"\(Connect: \d+, (?:Receive: \d+, )?Length: (?P<count>\d{1,12}), Exc")
 _PROTOCOL = re.compile(r"^SSL/TLS Protocol: +(?P<protocol>[^\n]{1,80})$", re.MULTILINE)
 _ERROR = re.compile(
@@ -92,12 +94,19 @@ def _failing(text: str) -> str:
     failed = _count("failed", text) - (int(length["count"]) if length else 0)
     if not complete:
         return "no request came to its end"
-    for count, words in ((failed, "failed"), (_count("other", text), "were answered with errors")):
+    counts = (
+        (len(_TLS_FAILED.findall(text)), "failed in TLS"),
+        (failed, "failed"),
+        (_count("other", text), "were answered with errors"),
+    )
+    for count, words in counts:
         if count > FAILING * complete:
             return f"{count} of {complete} requests {words}"
     return ""
 
 
 def _note(text: str) -> str:
-    match = _PROTOCOL.search(text)
-    return match["protocol"].strip() if match else ""
+    """Return what was asked for: two figures are of the same work only where this is the same."""
+    document, protocol = _DOCUMENT.search(text), _PROTOCOL.search(text)
+    parts = [f"answers of {document['bytes']} bytes"] if document else []
+    return ", ".join([*parts, *([protocol["protocol"].strip()] if protocol else [])])

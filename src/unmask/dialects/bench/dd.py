@@ -14,6 +14,9 @@ from unmask.dialects.bench._output import Output
 from unmask.dialects.bench._quantity import NUMBER, decimal
 from unmask.model.bench import PLAIN, Sample, Tool
 
+SHORTEST = 0.01
+"""Seconds below which nothing but a cache was measured."""
+
 _SUMMARY = re.compile(
     r"^(?P<bytes>\d{1,18}) (?:bytes?|Bytes?|octets?|byte) ?[^\n]{0,60}?"
     rf"(?:,| in) (?P<seconds>{NUMBER}(?:e-?\d{{1,3}})?) (?:s\b|sec)[^\n]{{0,60}}$",
@@ -59,10 +62,17 @@ def parse(
             algorithm,
             count / seconds if seconds else float("inf"),
             seconds=seconds,
-            wrong=wrong or ("" if count else "no byte was copied"),
+            wrong=wrong or _doubt(count, seconds),
         )
         for count, seconds in found
     )
+
+
+def _doubt(count: int, seconds: float) -> str:
+    """Return why bytes and seconds make no rate; "" where they do."""
+    if not count:
+        return "no byte was copied"
+    return "" if seconds >= SHORTEST else f"{seconds:g} s are too short for a rate"
 
 
 def _silent(text: str) -> str:

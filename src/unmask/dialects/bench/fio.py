@@ -17,6 +17,9 @@ from unmask.dialects.bench._output import Output
 from unmask.dialects.bench._quantity import NUMBER, scaled
 from unmask.model.bench import PLAIN, Sample, Tool
 
+SHORTEST = 0.05
+"""Seconds: fio counts milliseconds, and less than this was a cache's doing."""
+
 _TEXT = re.compile(
     rf"^ *(?P<way>READ|WRITE): (?:bw=(?P<rate>{NUMBER}[KMGT]?i?B/s)[^\n]{{0,300}}"
     rf"|io=[^,\n]{{1,30}}, aggrb=(?P<old>{NUMBER}[KMGT]?B/s)[^\n]{{0,300}})$",
@@ -69,10 +72,20 @@ def parse(
         return (output.nothing(algorithm, complaint),)
     return tuple(
         output.measured(
-            part.way, part.rate, block=part.block, seconds=part.seconds, wrong=part.wrong
+            part.way,
+            part.rate,
+            block=part.block,
+            seconds=part.seconds,
+            wrong=part.wrong or _short(part.seconds),
         )
         for part in parts
     )
+
+
+def _short(seconds: float | None) -> str:
+    if seconds is None or seconds >= SHORTEST:
+        return ""
+    return f"{seconds:g} s are too short for a rate"
 
 
 def _from_json(text: str) -> Iterator[_Part]:

@@ -1,7 +1,8 @@
 """`openssl s_time`: connections of a TLS server a second, with new sessions and with reused ones.
 
 The rate is connections by the real seconds: those that it prints itself are by its own processor
-time and say nothing of the server. Real seconds are whole ones. Format: apps/s_time.c.
+time and say nothing of the server. Real seconds are whole ones, and one more than were asked for.
+Format: apps/s_time.c.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ _RESULT = re.compile(
 )
 _REUSING = re.compile(r"^Now timing with session id reuse", re.MULTILINE)
 _ERROR = re.compile(
-    r"^(?:ERROR|connect: [^\n]{1,120}|[^\n]{0,60}:error:[^\n]{1,160}|Unable to get connection"
-    r"|verify error:[^\n]{1,80}|gethostbyname[^\n]{1,80}|[^\n]{0,40}[Uu]nknown option[^\n]{0,80})",
+    r"^(?:connect: [^\n]{1,120}|Unable to get connection|verify error:[^\n]{1,80}"
+    r"|gethostbyname[^\n]{1,80}|[^\n]{0,40}[Uu]nknown option[^\n]{0,80})"
+    r"|(?<=:)(?:Connection refused|No route to host|Connection timed out|Name or service not known)"
+    r"|^[^\n]{0,60}:error:[^\n]{1,160}",
     re.MULTILINE,
 )
+_FAILED = re.compile(r"^ERROR$", re.MULTILINE)
 
 
 def parse(
@@ -52,8 +56,13 @@ def parse(
         samples += _samples(match, REUSED if reused else REQUESTS, output)
     if samples:
         return tuple(samples)
-    error = _ERROR.search(text)
-    return (output.nothing(algorithm, error[0] if error else ""),)
+    return (output.nothing(algorithm, _complaint(text)),)
+
+
+def _complaint(text: str) -> str:
+    """Return what the program says went wrong, shortest words first; "" for nothing."""
+    found = [match[0] for match in _ERROR.finditer(text)] or _FAILED.findall(text)
+    return min(found[:20], key=len, default="")
 
 
 def _samples(match: re.Match[str], name: str, output: Output) -> list[Sample]:
@@ -64,13 +73,18 @@ def _samples(match: re.Match[str], name: str, output: Output) -> list[Sample]:
         wrong = f"{seconds} s are too short for a program that counts whole seconds"
     if not count:
         wrong = "no connection came about"
+    note = f"in whole seconds: up to {100 / seconds:.0f}% too low" if seconds else ""
     found = [(name, float(count))]
     size = int(match["bytes"] or 0)
     if size and name == REQUESTS:
         found.append((TRANSFER, float(count * size)))
     return [
         output.measured(
-            algorithm, amount / seconds if seconds else 0.0, seconds=float(seconds), wrong=wrong
+            algorithm,
+            amount / seconds if seconds else 0.0,
+            seconds=float(seconds),
+            note=note,
+            wrong=wrong,
         )
         for algorithm, amount in found
     ]
