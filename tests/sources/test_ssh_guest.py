@@ -102,13 +102,13 @@ def test_what_is_said_of_a_guest_of_that_name_counts(tmp_path: Path, user: Clien
     assert found.guests[0].subject == "vps.example"
 
 
+CPU = (
+    '{"name": "QEMU Virtual CPU version 2.5+  ", "vendor": "AuthenticAMD", "told": false, '
+    '"identifier": "AMD64 Family 15 Model 107 Stepping 1", "flags": []}'
+)
 WINDOWS = ssh_machine.sections(
     ("system", '{"caption": "Microsoft Windows 11 Pro", "version": "10.0.26100"}'),
-    (
-        "cpu",
-        '{"name": "QEMU Virtual CPU version 2.5+  ", "vendor": "AuthenticAMD", "identifier": '
-        '"AMD64 Family 15 Model 107 Stepping 1", "told": false, "flags": []}',
-    ),
+    ("cpu", CPU),
     ("virtualisation", '{"vendor": "QEMU", "product": "Standard PC", "hypervisor": true}'),
 )
 
