@@ -101,12 +101,15 @@ def test_ss_is_told_to_read_proc(guest: Guest) -> None:
     assert [call for call in calls if not call.endswith("[/proc]")] == []
 
 
+LUKS_ON_VDB = """/dev/vda: UUID="1" TYPE="ext4"
+/dev/vdb: UUID="2" VERSION="2" TYPE="crypto_LUKS"
+"""
 HEADER = "Version: 2\n\tcipher: aes-xts-plain64\n"
 
 
 def test_a_damaged_luks_header_is_not_mended(guest: Guest) -> None:
     """Without --disable-locks, cryptsetup 2 rewrites the copy of a header that is damaged."""
-    guest.runs("blkid", 'case "$*" in *crypto_LUKS*) echo /dev/vdb;; esac')
+    guest.runs("blkid", f"printf '{LUKS_ON_VDB}'")
     guest.runs(
         "cryptsetup", 'case "$*" in *--help*) echo "  --disable-locks  Do";; *) exit 1;; esac'
     )
@@ -118,7 +121,7 @@ def test_a_damaged_luks_header_is_not_mended(guest: Guest) -> None:
 
 
 def test_an_old_cryptsetup_is_asked_without_that_option(guest: Guest) -> None:
-    guest.runs("blkid", 'case "$*" in *crypto_LUKS*) echo /dev/vdb;; esac')
+    guest.runs("blkid", f"printf '{LUKS_ON_VDB}'")
     guest.runs(
         "cryptsetup",
         f"case \"$*\" in *disable*) exit 1;; luksDump*) printf '{HEADER}';; esac",
@@ -204,3 +207,21 @@ def test_the_modprobe_of_kmod_is_asked(guest: Guest) -> None:
     guest.has("lib/modules/6.1.0/modules.dep", "")
     assert guest.read("kernel_crypto").kernel_crypto.value.aesni_available is True
     assert guest.called("modprobe") == ["--version []", "-n aesni_intel []"]
+
+
+@pytest.mark.parametrize(
+    ("blkid", "calls"),
+    [
+        (f"case \"$*\" in '-c /dev/null') printf '{LUKS_ON_VDB}';; esac", "-c /dev/null"),
+        # It takes no options, and would take these two words for devices.
+        (f"case \"$*\" in --help) echo BusyBox v1;; '') printf '{LUKS_ON_VDB}';; esac", ""),
+    ],
+)
+def test_either_blkid_is_asked_in_its_own_way(guest: Guest, blkid: str, calls: str) -> None:
+    guest.runs("blkid", blkid)
+    guest.runs("id", "echo 0")
+    guest.runs("cryptsetup", f"case \"$*\" in *luksDump*vdb) printf '{HEADER}';; esac")
+    inside = guest.read("signatures", "luks_headers")
+    assert [item.device for item in inside.signatures.value] == ["/dev/vda", "/dev/vdb"]
+    assert [item.device for item in inside.luks_headers.value] == ["/dev/vdb"]
+    assert {call.removesuffix(" []") for call in guest.called("blkid")} == {"--help", calls}

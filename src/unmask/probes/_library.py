@@ -47,6 +47,12 @@ found() {
         fi
     done
 }
+signatures() {
+    case $(blkid --help 2>&1) in
+        *BusyBox*) blkid ;;
+        *) blkid -c /dev/null ;;
+    esac
+}
 packages() {
     if has dpkg-query; then
         dpkg-query -W -f '${db:Status-Abbrev} ${Package} ${Version}\n' "$@" | sed -n 's/^ii *//p'
@@ -79,8 +85,9 @@ hide() {
 FILE...` only the lines that match, so that a secret beside them never leaves the guest. A file that
 the user may not read becomes the part "!/etc/fstab", and what is no regular file is passed over, so
 that a pipe or device in its place cannot stall. `found PATH...` prints those paths that are there.
-`packages NAME...` prints name and version of those that are installed. `take BYTES` cuts its input,
-and `hide` blanks what looks like a key."""
+`packages NAME...` prints name and version of those that are installed. `signatures` prints what
+blkid finds, without the cache that it would write; BusyBox's has none, and takes options for devices.
+`take BYTES` cuts its input, and `hide` blanks what looks like a key."""
 
 RUNNER = """\
 trap 'unmask_late=late' TERM

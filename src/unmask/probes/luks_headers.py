@@ -24,12 +24,16 @@ fi
 dump() {
     cryptsetup $locks "$1" "$2"
 }
-for device in $(blkid -c /dev/null -t TYPE=crypto_LUKS -o device | head -n 32); do
+found=$(signatures)
+devices() {
+    printf '%s\n' "$found" | sed -n "s|^\(/[^: ]*\): .*TYPE=\"$1\".*|\1|p" | head -n "$2"
+}
+for device in $(devices crypto_LUKS 32); do
     part "luks $device"
     dump luksDump "$device" |
         grep -v -i -E '^[[:space:]]*(([0-9a-f]{2} )+|.*(salt|digest|material).*)$'
 done
-for device in $(blkid -c /dev/null -t TYPE=BitLocker -o device | head -n 8); do
+for device in $(devices BitLocker 8); do
     part "bitlocker $device"
     dump bitlkDump "$device" | grep -E '^(Version|Sector size|Cipher)'
 done

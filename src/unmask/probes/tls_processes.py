@@ -16,14 +16,16 @@ from unmask.probes._words import number, unique
 # fixed words sees nothing behind a zero byte.
 COMMAND = r"""
 [ -d proc/1 ] || exit 127
-part processes
-pids=$(
-    if has ss; then
-        PROC_ROOT=/proc ss -H -lntup | grep -o 'pid=[0-9]*' | cut -d = -f 2
-    else
-        netstat -lntup | sed -n 's|.* \([0-9][0-9]*\)/.*|\1|p'
-    fi | sort -n -u | head -n 200
-)
+if has ss; then
+    part processes
+    sockets=$(PROC_ROOT=/proc ss -H -lntup | grep -o 'pid=[0-9]*' | cut -d = -f 2)
+elif sockets=$(netstat -lntup); then
+    part processes
+    sockets=$(printf '%s\n' "$sockets" | sed -n 's|.* \([0-9][0-9]*\)/.*|\1|p')
+else
+    exit 126
+fi
+pids=$(printf '%s\n' "$sockets" | sort -n -u | head -n 200)
 seen=' '
 signs='Go buildinf:
 rustls
@@ -91,8 +93,10 @@ def parse(section: Section) -> tuple[TlsProcess, ...]:
     """Return the listening programs, sorted by name, each once for its name and executable.
 
     Raises:
-        InputError: The guest's /proc has no processes.
+        InputError: The guest's /proc has no processes, or nothing tells which of them listen.
     """
+    if section.status == 126:
+        raise InputError("neither ss nor a netstat that names programs is in the guest")
     if "processes" not in section:
         raise InputError("the guest has no /proc with its processes")
     found: dict[tuple[str, str], TlsProcess] = {}
