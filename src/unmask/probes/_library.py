@@ -86,8 +86,8 @@ FILE...` only the lines that match, so that a secret beside them never leaves th
 the user may not read becomes the part "!/etc/fstab", and what is no regular file is passed over, so
 that a pipe or device in its place cannot stall. `found PATH...` prints those paths that are there.
 `packages NAME...` prints name and version of those that are installed. `signatures` prints what
-blkid finds, without the cache that it would write; BusyBox's has none, and takes options for devices.
-`take BYTES` cuts its input, and `hide` blanks what looks like a key."""
+blkid finds, without the cache that it would write; BusyBox's has none, and takes options for
+devices. `take BYTES` cuts its input, and `hide` blanks what looks like a key."""
 
 RUNNER = """\
 trap 'unmask_late=late' TERM
