@@ -1,7 +1,7 @@
 """Sort the files of /etc/pve by site, node and guest.
 
 Layouts (pmxcfs, pve-docs): `nodes/NODE/qemu-server/VMID.conf`, `nodes/NODE/lxc/VMID.conf`,
-`virtual-guest/cpu-models.conf`, `ha/resources.cfg`, `replication.cfg`, `corosync.conf`;
+`virtual-guest/cpu-models.conf`, `corosync.conf` and the files of `CLUSTER_FILES`;
 `qemu-server/` without `nodes/` is one node's. `nodes/NODE/cpuinfo` is not Proxmox's: an operator
 puts a copy of /proc/cpuinfo there.
 """
@@ -16,7 +16,13 @@ CLUSTER_FILES = {
     "corosync.conf": "corosync",
     "virtual-guest/cpu-models.conf": "models",
     "ha/resources.cfg": "resources",
+    "ha/rules.cfg": "rules",
+    "ha/groups.cfg": "groups",
     "replication.cfg": "replication",
+    "storage.cfg": "storage",
+    "mapping/pci.cfg": "pci",
+    "mapping/usb.cfg": "usb",
+    "mapping/directory.cfg": "directory",
 }
 """Files of a whole cluster, by the end of their path."""
 
@@ -53,8 +59,16 @@ class Site:
     corosync: bytes | None = None
     models: bytes | None = None
     resources: bytes = b""
-    """Of high availability."""
+    """Of high availability, as are `rules` and `groups`."""
+    rules: bytes = b""
+    groups: bytes = b""
     replication: bytes = b""
+    storage: bytes | None = None
+    """Every /etc/pve has it: without it, this is a part of one."""
+    pci: bytes = b""
+    """Mapped devices, as are `usb`; directories are `directory`."""
+    usb: bytes = b""
+    directory: bytes = b""
 
     @property
     def empty(self) -> bool:

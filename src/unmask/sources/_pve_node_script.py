@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from unmask.dialects import framed
+from unmask.sources._pve_layout import CLUSTER_FILES
 
 COMMAND = "/bin/sh -s"
 """Reads the script from its input, so that it does not matter which shell the user has."""
@@ -92,9 +93,9 @@ tree() {
     cd "$root/etc/pve" 2>/dev/null || return
     show members .members
     show known_hosts "$root/etc/ssh/ssh_known_hosts"
+    cluster="CLUSTER_FILES"
     set --
-    for path in nodes/*/qemu-server nodes/*/lxc nodes/*/ssh_known_hosts \\
-        virtual-guest/cpu-models.conf ha/resources.cfg replication.cfg corosync.conf; do
+    for path in nodes/*/qemu-server nodes/*/lxc nodes/*/ssh_known_hosts $cluster; do
         if [ -e "$path" ]; then
             set -- "$@" "$path"
         fi
@@ -108,8 +109,7 @@ tree() {
         fi
         return
     fi
-    for path in nodes/*/qemu-server/*.conf nodes/*/lxc/*.conf nodes/*/ssh_known_hosts \\
-        virtual-guest/cpu-models.conf ha/resources.cfg replication.cfg corosync.conf; do
+    for path in nodes/*/qemu-server/*.conf nodes/*/lxc/*.conf nodes/*/ssh_known_hosts $cluster; do
         if [ -f "$path" ]; then
             part "file $path"
             cat "$path"
@@ -128,7 +128,7 @@ def script(mark: str, *, tree: bool, root: str = "") -> str:
         root: The directory that "/" means, without a slash at its end; another one in tests.
     """
     head = _HEAD.format(root=shlex.quote(root), mark=framed.checked(mark))
-    body = _FACTS + (_TREE if tree else "")
+    body = _FACTS + (_TREE.replace("CLUSTER_FILES", " ".join(CLUSTER_FILES)) if tree else "")
     calls = "\n".join(["facts", *["tree"] * tree, "part end"])
     return f"{head}{body}main() {{\n{calls}\n}}\nmain </dev/null\n"
 

@@ -23,6 +23,7 @@ from unmask.errors import InputError
 from unmask.model.cpu import CpuSpec, HostCpu, Remark, RemarkKind
 from unmask.model.inventory import Cluster, Gap, Guest, Host, Inventory, Platform
 from unmask.model.reading import Known, Missing, Reading
+from unmask.sources import _pve_around
 from unmask.sources._pve_layout import ConfigFile, Site, sites
 
 NAMED = 8
@@ -86,8 +87,13 @@ def _collect(site: Site, name: str, draft: _Draft) -> None:
     custom = _custom_models(site, subject, draft)
     home = members.nodes[0] if len(members.nodes) == 1 else subject
     cpus = _processors(site, members, home, draft)
+    kept = availability.read(_text(site.resources), _text(site.replication))
+    around = _pve_around.surroundings(site, cpus, kept.replicas)
     places = {
-        node: _place(subject, node, cpu, custom, draft.versions.get(node, draft.version))
+        node: replace(
+            _place(subject, node, cpu, custom, draft.versions.get(node, draft.version)),
+            around=around,
+        )
         for node, cpu in cpus.items()
     }
     draft.hosts += [
@@ -99,8 +105,10 @@ def _collect(site: Site, name: str, draft: _Draft) -> None:
         for config in site.configs
         if (found := _guest(config, places[config.node or home], draft))
     ]
-    kept = availability.read(_text(site.resources), _text(site.replication))
-    draft.guests += [kept.of(found) for found in _distinct(read, draft)]
+    rules = _pve_around.rules(site)
+    draft.guests += [
+        _pve_around.confined(kept.of(found), rules, subject) for found in _distinct(read, draft)
+    ]
     nowhere = _place(subject, "", Missing("no node"), custom, draft.version)
     models = _described(custom, nowhere) if custom else ()
     draft.clusters.append(Cluster(subject, subject, Platform.PROXMOX, models))

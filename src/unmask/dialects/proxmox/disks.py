@@ -39,15 +39,20 @@ def read(values: Mapping[str, str]) -> tuple[GuestDisk, ...]:
 
 def _disks(values: Mapping[str, str]) -> Iterator[GuestDisk]:
     for key in sorted(key for key in values if KEY.fullmatch(key)):
-        first, *rest = values[key].split(",")
-        options = dict(part.partition("=")[::2] for part in rest)
-        volume = _file(first, options) if "=" in first else first
+        volume, options = drive(values[key])
         if volume in NOTHING or options.get("media") == "cdrom":
             continue
         ending = ENDING.search(volume)
         written = ending[1] if ending else "raw"
         chosen = options.get("format") or ("raw" if written == "img" else written)
         yield GuestDisk(key, volume, chosen, _size(options.get("size", "")))
+
+
+def drive(value: str) -> tuple[str, dict[str, str]]:
+    """Return the volume of a drive and its options by name."""
+    first, *rest = value.split(",")
+    options = dict(part.partition("=")[::2] for part in rest)
+    return (_file(first, options) if "=" in first else first), options
 
 
 def _file(first: str, options: dict[str, str]) -> str:

@@ -13,11 +13,12 @@ from dataclasses import replace
 from unmask.dialects import declared, qemu
 from unmask.dialects.declared import Declared
 from unmask.dialects.excerpt import excerpt
-from unmask.dialects.proxmox import cpu_option, specification
+from unmask.dialects.proxmox import cpu_option, disk_ties, specification, ties
 from unmask.dialects.proxmox.conf import Dropped, GuestConfig, Section, parse, without_comment
 from unmask.dialects.proxmox.specification import Place, accelerator, architecture
 from unmask.model.cpu import Accelerator, CpuSpec, Mode, Origin, Remark, RemarkKind
 from unmask.model.inventory import Guest, GuestKind, GuestState, Platform, Snapshot
+from unmask.model.reading import Known
 
 REMARKS_LIMIT = 20
 """Lines of one configuration that are spoken of one by one."""
@@ -93,7 +94,17 @@ def build(config: GuestConfig, vmid: str, place: Place, location: str = "") -> G
         lock=excerpt(values.get("lock", ""), 40),
         declared=said.declarations,
         agent=has_agent(values.get("agent", "")),
+        machine=_machine(values, suspended=running is not None),
+        ties=Known(ties.ties(config, vmid, place.node, place.around)),
     )
+
+
+def _machine(values: Mapping[str, str], *, suspended: bool) -> str:
+    """Return the type of machine: a suspended guest resumes with the one that it ran on."""
+    option = values.get("runningmachine", "") if suspended else values.get("machine", "")
+    words = (word.strip() for word in option.split(","))
+    types = (word.removeprefix("type=") for word in words if "=" not in word or "type=" in word)
+    return excerpt(next(types, ""), 80)
 
 
 def has_agent(option: str) -> bool:
@@ -218,7 +229,8 @@ def read_container(text: str, vmid: str, place: Place, location: str = "") -> Gu
     Raises:
         InputError: The text is too large or binary.
     """
-    values = parse(text, None).main.values
+    config = parse(text, None)
+    values = config.main.values
     arch = values.get("arch", "")
     said = declarations(values)
     return Guest(
@@ -238,4 +250,5 @@ def read_container(text: str, vmid: str, place: Place, location: str = "") -> Gu
         location=location,
         lock=excerpt(values.get("lock", ""), 40),
         declared=said.declarations,
+        ties=Known(tuple(disk_ties.of_container(config, vmid, place.node, place.around))),
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from unmask.cpu import catalogue
 from unmask.dialects import qemu
+from unmask.dialects.excerpt import excerpt
 from unmask.dialects.proxmox import command
 from unmask.dialects.proxmox.command import Setting
 from unmask.dialects.proxmox.cpu_option import CpuOption
@@ -27,6 +28,7 @@ VMID = re.compile(r"[1-9][0-9]{0,8}")
 QEMU = re.compile(r"(?:.*/)?(?:kvm|qemu-system-[a-z0-9_]+)")
 LXC = re.compile(r"(?:.*/)?lxc-start")
 ACCEL = re.compile(r"(?:^|,)accel=(?P<name>[a-z]+)")
+MACHINE = re.compile(r"(?:^|,)(?:type=)?(?P<name>[^=,]+)(?:,|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Process:
     accelerator: Accelerator = Accelerator.OTHER
     incoming: bool = False
     """It waits for a guest that is being migrated to here."""
+    machine: str = ""
+    """The type of `-machine`: "pc-q35-9.2+pve1"; "" where it names none."""
 
 
 def parse(content: bytes) -> Process | None:
@@ -56,6 +60,7 @@ def parse(content: bytes) -> Process | None:
                 qemu.cpu_option(words) or "",
                 _accelerator(words),
                 incoming=bool(_value(words, "-incoming")),
+                machine=_machine(words),
             )
     elif LXC.fullmatch(words[0]):
         vmid = _value(words, "-n")
@@ -68,6 +73,12 @@ def _value(words: Sequence[str], option: str) -> str:
     """Return the word behind the last `option`, "" without one."""
     found = [words[at + 1] for at, word in enumerate(words[:-1]) if word == option]
     return found[-1] if found else ""
+
+
+def _machine(words: Sequence[str]) -> str:
+    """Return the type of machine, which stands alone or behind `type=`."""
+    match = MACHINE.search(_value(words, "-machine") or _value(words, "-M"))
+    return excerpt(match["name"], 80) if match else ""
 
 
 def _accelerator(words: Sequence[str]) -> Accelerator:
@@ -94,6 +105,7 @@ def observed(
     """
     if process is None:
         return guest if guest.state is GuestState.SUSPENDED else _stopped(guest)
+    guest = replace(guest, machine=process.machine or guest.machine)
     if not process.cpu:
         return replace(guest, state=GuestState.RUNNING)
     then = guest.pending or guest.configured

@@ -17,6 +17,7 @@ from unmask.dialects.proxmox.command import Setting
 from unmask.dialects.proxmox.conf import Dropped, Section, without_comment
 from unmask.dialects.proxmox.cpu_option import CpuOption
 from unmask.dialects.proxmox.release import NEWEST
+from unmask.dialects.proxmox.surroundings import Surroundings
 from unmask.errors import InputError
 from unmask.model.cpu import Accelerator, CpuSpec, Mode, Origin, Remark, RemarkKind
 
@@ -42,6 +43,7 @@ class Place:
     models: Mapping[str, CpuOption] | None = field(default_factory=dict)
     """The cluster's custom models; None where their file was not there to be read."""
     version: str = NEWEST
+    around: Surroundings = field(default_factory=Surroundings)
 
 
 def architecture(values: Mapping[str, str], place: Place) -> str:
