@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from unmask.connect import ssh
 from unmask.connect.ssh_address import Address
 from unmask.connect.ssh_errors import HostKeyError, RefusedError, SshError
 from unmask.connect.ssh_login import Secrets
+from unmask.connect.ssh_session import Session
 from unmask.errors import UnmaskError
 from unmask.model.entry import GuestEntry
 from unmask.model.inside import Inside
@@ -33,19 +36,38 @@ def look(address: str, entry: GuestEntry, secrets: Secrets, seconds: float) -> t
         NoWayError: It cannot be reached, its host key is not known, it lets nobody in, or it does
             not run the program; with what would help.
     """
+    end = time.monotonic() + seconds
+    with enter(address, entry, secrets, seconds / 2) as (door, session):
+        left = max(end - time.monotonic(), 0.1)
+        inside = _guest_shell.read(session, left, sudo=entry.sudo)
+        user = session.login.user
+        return inside, _guest_shell.reader(user, door, inside, sudo=entry.sudo)
+
+
+@contextmanager
+def enter(
+    address: str, entry: GuestEntry, secrets: Secrets, seconds: float
+) -> Iterator[tuple[Address, Session]]:
+    """Log in to a guest, within so many seconds, for as long as the context lasts.
+
+    Args:
+        address: See `look`, like `entry` and `secrets`.
+        entry: See there.
+        secrets: See there.
+        seconds: For connecting and logging in, of which more than `LOGIN_SECONDS` are not used.
+
+    Raises:
+        NoWayError: As for `look`; also where what is done in the guest fails.
+    """
     if entry.fault:
         raise NoWayError(entry.fault)
-    end = time.monotonic() + seconds
     where = ""
     try:
         door = Address(address, entry.user, entry.port or 0)
         where = str(door)
-        patience = min(seconds / 2, LOGIN_SECONDS)
+        patience = min(seconds, LOGIN_SECONDS)
         with ssh.connect(door, entry.ssh, secrets, patience) as session:
-            left = max(end - time.monotonic(), 0.1)
-            inside = _guest_shell.read(session, left, sudo=entry.sudo)
-            user = session.login.user
-            return inside, _guest_shell.reader(user, door, inside, sudo=entry.sudo)
+            yield door, session
     except HostKeyError as error:
         # A key that has changed is no matter of an option.
         raise NoWayError(error.reason, HOST_KEY if error.needs else "") from error

@@ -47,12 +47,7 @@ def visit(
     guests = [guest for guest in found.guests if _worth(guest, options)]
     if not guests:
         return found
-    try:
-        known = plugins.load("unmask.visits", "HYPERVISOR", Hypervisor)
-        opened = _open(target, found, options, known if hypervisors is None else hypervisors)
-    except UnmaskError as error:
-        opened = nullcontext(Nobody(str(error)))
-    with opened as channel:
+    with opened(target, found, options, hypervisors) as channel:
         seconds = options.visits.seconds
 
         def work(guest: Guest) -> Visit:
@@ -75,12 +70,23 @@ def _worth(guest: Guest, options: CollectOptions) -> bool:
     return bool(options.visits.ways) and guest.kind is GuestKind.VM and not guest.template
 
 
-def _open(
-    target: str, found: Inventory, options: CollectOptions, hypervisors: Sequence[Hypervisor]
+def opened(
+    target: str,
+    found: Inventory,
+    options: CollectOptions,
+    hypervisors: Sequence[Hypervisor] | None = None,
 ) -> AbstractContextManager[Channel]:
-    for hypervisor in hypervisors:
-        if hypervisor.fits(target):
-            return hypervisor.open(target, options, found)
+    """Return the way to a target's guests; one that leads nowhere says why to whoever takes it.
+
+    `hypervisors` are the kinds of targets whose guests can be entered; by default the plug-ins.
+    """
+    try:
+        known = plugins.load("unmask.visits", "HYPERVISOR", Hypervisor)
+        for hypervisor in known if hypervisors is None else hypervisors:
+            if hypervisor.fits(target):
+                return hypervisor.open(target, options, found)
+    except UnmaskError as error:
+        return nullcontext(Nobody(str(error)))
     return nullcontext(Nobody("there is no hypervisor that could be asked"))
 
 
