@@ -172,6 +172,9 @@ def test_a_hidden_flag_that_is_executed_is_open_where_it_is_not_kvm(
     [
         ("dm-crypt", "serpent-xts-plain64", Status.NOT_APPLICABLE),
         ("openssl", "CAMELLIA-256-GCM", Status.NOT_APPLICABLE),
+        ("dm-crypt", "camellia-xts-plain64", Status.UNKNOWN),
+        ("dm-crypt", "aegis128-random", Status.UNKNOWN),
+        ("libsodium", "aegis256", Status.UNKNOWN),
         ("dm-crypt", "foo-bar", Status.UNKNOWN),
         ("openzfs", "aes-256-xts", Status.UNKNOWN),
         ("dm-crypt", "xchacha12,aes-adiantum-plain64", Status.HARDWARE),

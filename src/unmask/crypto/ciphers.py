@@ -6,18 +6,24 @@ import re
 from functools import lru_cache
 
 FAMILIES: tuple[str, ...] = (
-    "xts", "gcm", "ccm", "ctr", "cbc", "ghash", "chacha20", "salsa20", "sha", "other",
-    "unrecognised",
+    "xts", "gcm", "ccm", "ctr", "cbc", "ghash", "chacha20", "salsa20", "sha", "aegis", "relative",
+    "other", "unrecognised",
 )  # fmt: skip
-"""`other` is a known cipher that is not AES, ChaCha20 or Salsa20; no AES flag matters to it."""
+"""`other` is a known cipher that is not AES, ChaCha20 or Salsa20; no AES flag matters to it.
+
+AEGIS is made of AES's rounds. A `relative` has an S-box like AES's: Linux has drivers for Camellia,
+ARIA and SM4 that use the AES instructions (arch/x86/crypto), and libraries mostly have none.
+"""
 
 _OTHER = (
-    r"serpent|twofish|camellia|\baria|sm4|blowfish|cast[56]|3des|des3|\bdes\b|(?<![a-z])bf-"
-    r"|rc4|arcfour|\bidea|\bseed|anubis|kuznyechik|magma|aegis"
+    r"serpent|twofish|blowfish|cast[56]|3des|des3|\bdes\b|(?<![a-z])bf-"
+    r"|rc4|arcfour|\bidea|\bseed|anubis|kuznyechik|magma"
 )
 _WORDS: tuple[tuple[str, str], ...] = (
     ("chacha20", r"chacha|adiantum"),
     ("salsa20", r"salsa"),
+    ("aegis", r"aegis"),
+    ("relative", r"camellia|\baria|sm4"),
     ("other", _OTHER),
     ("gcm", r"gcm|gmac"),
     ("ghash", r"ghash"),

@@ -54,9 +54,12 @@ def _judge(consumer: Consumer, view: FeatureView, version: str, family: str) -> 
 
 
 def _without_path(consumer: Consumer, outlook: Outlook, family: str) -> Outlook:
-    if family == "other":
+    if family == "relative" and consumer.version_of == "Linux":
+        how = "a cipher of which Linux has drivers with AES instructions, which were not looked at"
+        return replace(outlook, how=how)
+    if family in ("other", "relative"):
         how = "a cipher that no AES instruction serves"
-        note = notes.irrelevant(family)
+        note = notes.irrelevant("other")
         return replace(outlook, status=Status.NOT_APPLICABLE, how=how, notes=(note,))
     if family == "unrecognised":
         return replace(outlook, cipher="", how="a cipher whose name is not known")
