@@ -1,0 +1,132 @@
+"""What a set of nodes has in common: flags, x86-64 level, named models, and who holds what back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from unmask.cpu import levels, model_fit
+from unmask.cpu.node_flags import X86, lacks, node, sure
+from unmask.model.baseline import Baseline, FlagSource, ModelFit, Needs, Node, UnknownNode
+from unmask.model.inventory import Host
+
+MIXED_VENDORS = (
+    "The nodes have CPUs of several vendors ({}): only models of no vendor can run on all of them, "
+    "and live migration between vendors is not guaranteed to work whatever the model."
+)
+NOTHING_KNOWN = "Of no chosen node the flags are known: nothing can be said of a common CPU."
+ARM = (
+    "On {} no named model serves under KVM: guests get the CPU of their host, so that live "
+    "migration takes nodes with the same CPU. The flags that all nodes have are listed."
+)
+ARCHITECTURES = (
+    "The nodes are of several architectures ({}): no guest can move between those, and they have "
+    "no flags in common."
+)
+
+
+def baseline(
+    hosts: Sequence[Host],
+    needs: Needs,
+    *,
+    windows: bool = False,
+    spoken: frozenset[str] | None = None,
+) -> Baseline:
+    """Return what the hosts have in common.
+
+    A host whose flags are not known is in `unknown`, and a remark says that the answer holds
+    without it: it is never taken to have anything.
+
+    Args:
+        hosts: The hosts between which guests are to move.
+        needs: What the models are ranked by.
+        windows: Whether Windows guests are among those guests.
+        spoken: See `node_flags.node`.
+    """
+    read = [node(host, spoken) for host in hosts]
+    nodes = tuple(item for item in read if isinstance(item, Node))
+    unknown = tuple(item for item in read if isinstance(item, UnknownNode))
+    found = Baseline(nodes, unknown, needs, remarks=tuple(_without(unknown)))
+    arches = sorted({place.arch for place in nodes})
+    if not nodes:
+        return replace(found, remarks=(*found.remarks, NOTHING_KNOWN))
+    if len({"x86" if arch in X86 else arch for arch in arches}) > 1:
+        said = ARCHITECTURES.format(", ".join(arches))
+        return replace(found, remarks=(*found.remarks, said))
+    found = replace(found, common=common(nodes), open=_open(nodes), held_back=held_back(nodes))
+    if arches[0] not in X86:
+        return replace(found, remarks=(*found.remarks, ARM.format(arches[0])))
+    return replace(
+        found,
+        level=levels.level(found.common),
+        models=model_fit.fits(nodes, needs, windows=windows),
+        remarks=(*found.remarks, *_about(nodes)),
+    )
+
+
+def common(nodes: Sequence[Node]) -> frozenset[str]:
+    """Return the flags that a guest can surely be given on every node."""
+    candidates = frozenset[str]().union(*(place.given for place in nodes))
+    return frozenset(flag for flag in candidates if all(sure(place, flag) for place in nodes))
+
+
+def held_back(nodes: Sequence[Node]) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return for each node the flags that all other nodes surely have and it surely lacks."""
+    found = []
+    for place in nodes:
+        others = [other for other in nodes if other is not place]
+        only = frozenset(flag for flag in common(others) if lacks(place, flag))
+        found.append((place.name, only if others else frozenset[str]()))
+    return tuple(found)
+
+
+def running(models: Sequence[ModelFit]) -> tuple[ModelFit, ...]:
+    """Return the models that all known nodes can run, in their order."""
+    return tuple(fit for fit in models if fit.fits)
+
+
+def _open(nodes: Sequence[Node]) -> frozenset[str]:
+    """Return what some nodes have and the others may have: it is not told, or lacking, of them."""
+    candidates = frozenset[str]().union(*(place.given for place in nodes))
+    return frozenset(
+        flag
+        for flag in candidates
+        if not all(sure(place, flag) for place in nodes)
+        and not any(lacks(place, flag) for place in nodes)
+    )
+
+
+def _without(unknown: Sequence[UnknownNode]) -> Iterator[str]:
+    for item in unknown:
+        yield (
+            f"The flags of {item.host.name} are not known ({item.reason}): what is said holds "
+            "without it, and a model that fits the others may not start there."
+        )
+
+
+def _about(nodes: Sequence[Node]) -> Iterator[str]:
+    vendors = sorted({place.vendor for place in nodes} - {""})
+    if len(vendors) > 1:
+        yield MIXED_VENDORS.format(", ".join(vendors))
+    for place in nodes:
+        if place.source is FlagSource.CAPABILITIES:
+            yield (
+                f"Of {place.name} only libvirt's description of its physical CPU is known, which "
+                "can leave flags out and does not tell what KVM gives to guests."
+            )
+        elif place.spoken is not None:
+            yield (
+                f"Of {place.name} only some flags are known, as its hypervisor lists them: the "
+                "others are not taken to be there."
+            )
+        if "hypervisor" in place.given and _nested(place):
+            yield (
+                f"{place.name} is a virtual machine itself: its flags are what its own hypervisor "
+                "shows, and change with that."
+            )
+
+
+def _nested(place: Node) -> bool:
+    if place.source is FlagSource.HYPERVISOR and not place.host.cpu.known:
+        return False
+    return "hypervisor" in place.host.cpu.value.flags
