@@ -274,7 +274,7 @@ def test_progress_is_told_and_taken_away(lab: Lab) -> None:
     told: list[str] = []
     access = Access(login(lab), trust(lab))
     proxmox.collect(address(lab), CollectOptions(access=access, progress=told.append))
-    assert told[0] == "cluster: 1/7"
+    assert told[0] == "cluster: 1/9"
     assert any(text.startswith("guests: ") for text in told)
     assert told[-1] == ""
     told.clear()

@@ -60,6 +60,13 @@ class Answers:
     flags: Reading[list[Row]] = NOT_ASKED
     """CPU flags and the nodes whose hypervisor can give them to guests."""
     replication: Reading[list[Row]] = NOT_ASKED
+    storages: Reading[list[Row]] = NOT_ASKED
+    rules: Reading[list[Row]] = NOT_ASKED
+    """Of high availability; absent before Proxmox VE 9, which has `groups` of those `managed`."""
+    managed: Reading[list[Row]] = NOT_ASKED
+    groups: Reading[list[Row]] = NOT_ASKED
+    mappings: dict[str, Reading[list[Row]]] = field(default_factory=dict)
+    """Of devices and directories, by the kinds that any guest has: "pci", "usb", "dir"."""
     hosts: dict[str, Reading[Row]] = field(default_factory=dict)
     """`nodes/NODE/status` by node."""
     machines: dict[str, Reading[list[Row]]] = field(default_factory=dict)

@@ -9,11 +9,13 @@ from unmask.dialects.excerpt import excerpt
 from unmask.dialects.proxmox import guest
 from unmask.dialects.proxmox.conf import GuestConfig, Section
 from unmask.dialects.proxmox.cpu_option import CUSTOM
+from unmask.dialects.proxmox.ha import IGNORED, Rules
 from unmask.dialects.proxmox.release import NEWEST
 from unmask.dialects.proxmox.specification import Place
 from unmask.errors import InputError
 from unmask.model.cpu import Accelerator, CpuSpec, Mode, Origin, Remark, RemarkKind
 from unmask.model.inventory import Guest, GuestKind, GuestState, Platform
+from unmask.model.reading import Known, Missing, Reading
 from unmask.sources._pve_api_answers import Listed, Row, number, text, values
 
 STATES = {
@@ -31,6 +33,10 @@ DROPPED_LINES = (
 WAITING = (
     "A change is pending although the guest is stopped, as after a shutdown from inside: it is"
     " counted here, since the next start applies it."
+)
+
+CONTAINER_TIES = Missing(
+    "the configurations of containers are not read from the API", "the files (pve+ssh://)"
 )
 
 NAME_LIMIT = 255
@@ -166,7 +172,8 @@ def unread(item: Listed, place: Place, why: str, location: str) -> Guest:
         label="unknown",
         remarks=(Remark(RemarkKind.UNRESOLVED, said),),
     )
-    return replace(_named(item, place, location), configured=spec)
+    ties = Missing(f"its configuration could not be read: {why}")
+    return replace(_named(item, place, location), configured=spec, ties=ties)
 
 
 def container(item: Listed, place: Place, location: str) -> Guest:
@@ -177,6 +184,7 @@ def container(item: Listed, place: Place, location: str) -> Guest:
         kind=GuestKind.CONTAINER,
         accelerator=Accelerator.OTHER,
         state=state,
+        ties=CONTAINER_TIES,
     )
 
 
@@ -202,7 +210,17 @@ def _named(item: Listed, place: Place, location: str) -> Guest:
     )
 
 
-def kept_available(found: Guest, item: Listed, replicas: Iterable[str]) -> Guest:
-    """Add what the cluster does to keep the guest running."""
+def kept_available(
+    found: Guest, item: Listed, replicas: Iterable[str], rules: Reading[Rules]
+) -> Guest:
+    """Add what the cluster does to keep the guest running, and where that lets it be."""
     state = excerpt(text(item.row.get("hastate", "")), 40)
-    return replace(found, high_availability=state, replicas=tuple(sorted(set(replicas))))
+    cluster = found.host.rpartition("/")[0]
+    return replace(
+        found,
+        high_availability=state,
+        replicas=tuple(sorted(set(replicas))),
+        confined=rules
+        if isinstance(rules, Missing)
+        else Known(() if state == IGNORED else rules.value.of(item.vmid, cluster)),
+    )

@@ -10,11 +10,12 @@ from unmask.dialects.proxmox import cpu_option, specification
 from unmask.dialects.proxmox.cpu_option import CUSTOM, CpuOption
 from unmask.dialects.proxmox.custom_models import REPORTED_MODEL
 from unmask.dialects.proxmox.specification import Place
+from unmask.dialects.proxmox.surroundings import Surroundings
 from unmask.errors import InputError
 from unmask.model.cpu import CpuSpec, Mode, Origin, Remark, RemarkKind
 from unmask.model.inventory import Cluster, Gap, Guest, Host, Inventory, Platform
 from unmask.model.reading import Known, Missing, Reading
-from unmask.sources import _pve_api_guest, _pve_api_hidden, _pve_api_host
+from unmask.sources import _pve_api_around, _pve_api_guest, _pve_api_hidden, _pve_api_host
 from unmask.sources._pve_api_answers import (
     REPLICATION,
     Answers,
@@ -39,6 +40,7 @@ class _Draft:
     cluster: str
     models: Mapping[str, CpuOption]
     gaps: list[Gap] = field(default_factory=list)
+    around: Surroundings = field(default_factory=Surroundings)
 
     def gap(self, subject: str, missing: Missing, what: str = "") -> None:
         """Note what could not be read."""
@@ -61,9 +63,11 @@ def inventory(answers: Answers, target: str, fallback: str) -> Inventory:
     _say_of_cluster(draft)
     _say_of_hosts(draft, hosts)
     replicas = _replicas(answers)
+    draft.around = _pve_api_around.surroundings(answers, hosts, replicas)
+    rules = _pve_api_around.rules(answers)
     guests = [
         _pve_api_guest.kept_available(
-            _guest(item, hosts[item.node], draft), item, replicas.get(item.vmid, ())
+            _guest(item, hosts[item.node], draft), item, replicas.get(item.vmid, ()), rules
         )
         for item in answers.guests
     ]
@@ -168,6 +172,7 @@ def _place(host: Host, draft: _Draft) -> Place:
         host_flags=cpu.flags if cpu and cpu.complete else None,
         models=draft.models,
         version=draft.answers.release,
+        around=draft.around,
     )
 
 

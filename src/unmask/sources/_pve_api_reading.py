@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from unmask.connect import threads
 from unmask.connect.proxmox_answer import ABSENT, ApiError
+from unmask.dialects.proxmox.release import at_least
 from unmask.errors import TargetError, UnmaskError
 from unmask.model.reading import Known, Missing, Reading
 from unmask.sources._pve_api_answers import (
@@ -27,6 +28,7 @@ from unmask.sources._pve_api_answers import (
     rows,
     values,
 )
+from unmask.sources._pve_api_around import GROUPS, MAPPING, RESOURCES, RULES, STORAGE, kinds
 
 if TYPE_CHECKING:
     from unmask.connect.proxmox import Api
@@ -123,7 +125,7 @@ def read(api: Api, workers: int, progress: Callable[[str], None]) -> Answers:
     reader.round("nodes", _outside(reader.answers))
     reader.round("guests", _members(reader.answers))
     reader.round("moved guests", _moved(reader))
-    reader.round("snapshots", _snapshots(reader.answers))
+    reader.round("snapshots", [*_snapshots(reader.answers), *_mappings(reader.answers)])
     reader.round("snapshots with memory", _memories(reader.answers))
     return reader.answers
 
@@ -160,6 +162,24 @@ def _cluster(answers: Answers) -> list[Question]:
         ask("models", MODELS, needs="Mapping.Audit on /mapping/cpu"),
         ask("flags", "cluster/qemu/cpu-flags", needs="Sys.Audit on /nodes"),
         ask("replication", REPLICATION),
+        ask("storages", STORAGE),
+        *_availability(answers, ask),
+    ]
+
+
+def _availability(answers: Answers, ask: Callable[..., Question]) -> list[Question]:
+    """Ask for the rules of high availability, which replace its groups in Proxmox VE 9."""
+    needs = "Sys.Audit on /"
+    if at_least(answers.version, "9.0"):
+        return [ask("rules", RULES, needs=needs)]
+    answers.rules = absent(RULES)
+    return [ask("managed", RESOURCES, needs=needs), ask("groups", GROUPS, needs=needs)]
+
+
+def _mappings(answers: Answers) -> list[Question]:
+    return [
+        Question(MAPPING.format(kind=kind), rows, _at(answers.mappings, kind))
+        for kind in kinds(answers)
     ]
 
 
