@@ -1,0 +1,168 @@
+"""The benchmark of one machine: look what it is, plan, run one program, read what came of it."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from unmask.benches import _answer, _openssl, _script
+from unmask.benches._answer import Answer
+from unmask.benches._door import Door
+from unmask.benches._effort import PACES, Effort
+from unmask.benches._plan import Plan, Run, interleaved
+from unmask.errors import TargetError
+from unmask.model.bench import BenchResult, Environment, Tool
+from unmask.model.cpu import HostCpu
+from unmask.model.inside import Inside
+from unmask.model.reading import Known
+
+PROBES = frozenset({"cpu", "system", "virtualisation", "resources", "openssl"})
+LOOK_SECONDS = 30.0
+"""For looking what a machine is."""
+WAY = 5.0
+"""Seconds for the way there and back."""
+NO_OPENSSL = "openssl is not installed in it, or not where its user finds it"
+NOT_WHOLE = "the benchmark did not come to its end: what it had measured until then is here"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a benchmark is to measure."""
+
+    effort: Effort = Effort.STANDARD
+    algorithms: tuple[str, ...] = _openssl.ALGORITHMS
+    kernel: bool = True
+    """Whether `cryptsetup benchmark` runs where it is there."""
+    extra: tuple[Run, ...] = ()
+    """Further runs, each once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The machine in the words of the inventory."""
+
+    subject: str
+    name: str = ""
+    host: str = ""
+
+
+Rounds = Callable[[Inside, float], Sequence[Run]]
+"""Makes one round from what a machine is and the seconds that a run measures."""
+
+
+def measure(door: Door, who: Subject, wanted: Wanted, rounds: Rounds | None = None) -> BenchResult:
+    """Measure a machine.
+
+    Args:
+        door: The way into it.
+        who: What it is called.
+        wanted: What to measure.
+        rounds: Makes a round of other runs than those that tell why it is as fast as it is.
+
+    Raises:
+        UnmaskError: It cannot be entered, or what runs there cannot be made sense of.
+    """
+    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    inside = door.look(LOOK_SECONDS, PROBES)
+    plan = planned(inside, wanted, rounds)
+    result = BenchResult(
+        subject=who.subject,
+        name=who.name,
+        host=who.host,
+        started=started,
+        method=wanted.effort.value,
+        way=door.way,
+        environment=environment(inside),
+    )
+    problems = list(_lacking(inside))
+    if not plan.runs:
+        return replace(result, problems=tuple(problems))
+    answer = _run(door, plan)
+    if not answer.ended:
+        problems.append(NOT_WHOLE)
+    return replace(
+        result,
+        environment=replace(
+            result.environment,
+            pinned=answer.pinned,
+            override=answer.override,
+            load=answer.load,
+            drivers=answer.drivers or result.environment.drivers,
+        ),
+        samples=tuple(answer.samples),
+        problems=tuple(problems),
+    )
+
+
+def planned(inside: Inside, wanted: Wanted, rounds: Rounds | None = None) -> Plan:
+    """Return what is run in a machine that is like this."""
+    pace = PACES[wanted.effort]
+    version = openssl_version(inside)
+    once = list(wanted.extra)
+    one: Sequence[Run] = ()
+    if version:
+        make = rounds or (lambda inside, measured: _usual(inside, wanted, measured))
+        one = make(inside, pace.slice)
+    if wanted.kernel and rounds is None:
+        once = [*_kernel(wanted.effort), *once]
+    return Plan(interleaved(one, pace.rounds), tuple(once), pace.budget)
+
+
+def openssl_version(inside: Inside) -> str:
+    """Return what `openssl version` says there; "" where there is none."""
+    return inside.openssl.value.version if isinstance(inside.openssl, Known) else ""
+
+
+def cpu(inside: Inside) -> HostCpu | None:
+    """Return the machine's CPU as its kernel shows it; None where that was not read."""
+    return inside.cpu.value if isinstance(inside.cpu, Known) else None
+
+
+def environment(inside: Inside) -> Environment:
+    """Return where it is measured."""
+    return Environment(
+        cpu=inside.cpu,
+        system=inside.system,
+        virtualisation=inside.virtualisation,
+        resources=inside.resources,
+        openssl=inside.openssl,
+    )
+
+
+def _usual(inside: Inside, wanted: Wanted, measured: float) -> Sequence[Run]:
+    version = openssl_version(inside)
+    return tuple(_openssl.runs(version, cpu(inside), wanted.algorithms, measured))
+
+
+def _kernel(effort: Effort) -> list[Run]:
+    """Return the runs of cryptsetup, which takes a second for each direction."""
+    sizes = (512,) if effort is Effort.QUICK else (256, 512)
+    return [
+        Run(
+            Tool.CRYPTSETUP,
+            f"aes-xts-{size}",
+            ("cryptsetup", "benchmark", "-c", "aes-xts", "-s", str(size)),
+            seconds=20,
+        )
+        for size in sizes
+    ]
+
+
+def _lacking(inside: Inside) -> list[str]:
+    if not isinstance(inside.openssl, Known):
+        return [f"openssl could not be looked for: {inside.openssl.reason}"]
+    return [] if inside.openssl.value.version else [NO_OPENSSL]
+
+
+def _run(door: Door, plan: Plan) -> Answer:
+    mark = f"unmask{secrets.token_hex(16)}"
+    program = _script.script(mark, plan, held=door.held)
+    end = time.monotonic() + plan.seconds + WAY
+    output = door.run(program, end - time.monotonic(), _script.most_bytes(plan))
+    answer = _answer.read(output, mark, plan)
+    if not answer.begun:
+        raise TargetError("the program that measures did not run there")
+    return answer

@@ -1,0 +1,91 @@
+"""What OpenSSL would do on this machine's silicon if a guest of some CPU model ran here.
+
+Each model's flags on this host, as the resolver knows them, become a mask of OpenSSL's own; the
+benchmark runs under each mask in turn. That shows what a change of the model is worth before
+anything is changed. The kernel's cryptography, and programs with other libraries, are not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from unmask.benches import _openssl
+from unmask.benches._plan import Run
+from unmask.cpu.resolve import resolve
+from unmask.crypto import ia32cap
+from unmask.crypto.ia32cap import Mask
+from unmask.dialects import qemu
+from unmask.dialects.proxmox.conf import Section
+from unmask.dialects.proxmox.cpu_option import CpuOption
+from unmask.dialects.proxmox.specification import Place, specify
+from unmask.errors import InputError, UsageError
+from unmask.model.cpu import Accelerator, CpuSpec, FeatureView, HostCpu, Mode, Origin
+from unmask.model.reading import Known
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A CPU model as a guest on this host would have it, and the mask that stands for it."""
+
+    name: str
+    view: FeatureView
+    mask: Mask
+
+
+def models(
+    names: Sequence[str],
+    host: HostCpu,
+    version: str,
+    custom: Mapping[str, CpuOption] | None = None,
+) -> tuple[Model, ...]:
+    """Return the models with their masks.
+
+    Args:
+        names: As Proxmox VE or QEMU spell them, with "custom-" for the cluster's own.
+        host: The CPU of the node.
+        version: What `openssl version` prints there.
+        custom: The cluster's own models; None where they are not known.
+
+    Raises:
+        UsageError: There is no such model.
+    """
+    found = []
+    for name in dict.fromkeys(names):
+        view = resolve(_spec(name, host, custom), host.arch, Accelerator.KVM, Known(host))
+        found.append(Model(name, view, ia32cap.for_model(view, host, version)))
+    return tuple(found)
+
+
+def _spec(name: str, host: HostCpu, custom: Mapping[str, CpuOption] | None) -> CpuSpec:
+    place = Place("", "", host.arch, host.flags, custom)
+    try:
+        spec = specify(Section({"cpu": name}), place)
+    except InputError:
+        spec = qemu.spec_of(name, Origin.CONFIG)
+    if spec.mode is Mode.UNKNOWN:
+        said = " ".join(remark.text for remark in spec.remarks)
+        raise UsageError(f"--as {name}: there is no such CPU model. {said}".strip())
+    return spec
+
+
+def runs(
+    found: Sequence[Model], version: str, algorithms: Sequence[str], measured: float
+) -> Iterator[Run]:
+    """Yield one round: each algorithm as it is here, and under each model's mask."""
+    for algorithm in _openssl.known(version, algorithms):
+        yield _openssl.run(version, algorithm, measured)
+        for model in found:
+            if model.mask.usable:
+                given = (("OPENSSL_ia32cap", model.mask.value),)
+                yield _openssl.run(version, algorithm, measured, model.name, given)
+
+
+def doubts(found: Sequence[Model]) -> Iterator[str]:
+    """Yield what keeps the masks from being quite the models, a sentence each."""
+    said: dict[str, list[str]] = {}
+    for model in found:
+        for doubt in model.mask.doubts:
+            said.setdefault(doubt, []).append(model.name)
+    for doubt, names in said.items():
+        yield f"{', '.join(names)}: {doubt}"
