@@ -73,32 +73,44 @@ def collected(asked: Asked, settings: Settings, wanted: Sequence[Target]) -> col
     Raises:
         UsageError: An option is wrong. A target that cannot be read is in the answer.
     """
+    return read(
+        wanted, options(asked, settings, wanted), guests.visitor(settings), verbose=asked.verbose
+    )
+
+
+def options(
+    asked: Asked, settings: Settings, wanted: Sequence[Target]
+) -> Callable[[str], CollectOptions]:
+    """Return what makes the options for the address of one of the targets.
+
+    Raises:
+        UsageError: An option is wrong.
+    """
     login = ssh.options(asked.key, asked.jump, accept_new=asked.accept_new_host_key)
     over = access.given(asked.fingerprint, asked.ca_file, asked.token_file)
     door = guests.overrides(asked.guest_user, asked.guest_key, accept_new=asked.accept_new_host_key)
     ways = guests.ways(asked.via, none=asked.no_probe)
     visits = guests.options(ways, settings, door, asked.guest_timeout)
     like = CollectOptions(timeout=asked.timeout, workers=asked.parallel, ssh=login, visits=visits)
-    return _read(
-        wanted, access.options(wanted, over, like), guests.visitor(settings), verbose=asked.verbose
-    )
+    return access.options(wanted, over, like)
 
 
-def _read(
+def read(
     wanted: Sequence[Target],
     options_for: Callable[[str], CollectOptions],
     visit: collect.Visit,
     *,
     verbose: bool,
 ) -> collect.Collected:
+    """Read the targets, let `visit` look into them, and say on standard error what went wrong."""
     sources = plugins.load("unmask.sources", "SOURCE", Source)
-    read = collect.collect(
+    found = collect.collect(
         [item.address for item in wanted],
         lambda address: targets.source_for(address, sources),
         options_for,
         terminal.say if verbose else lambda _: None,
         visit,
     )
-    for sentence in (*(failure.sentence for failure in read.failures), *read.notes):
+    for sentence in (*(failure.sentence for failure in found.failures), *found.notes):
         terminal.say(sentence)
-    return read
+    return found
