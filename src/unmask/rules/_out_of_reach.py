@@ -86,7 +86,7 @@ def _foreign(case: GuestCase, wanted: frozenset[str]) -> str:
 
 def _hidden_inside(case: GuestCase, wanted: frozenset[str]) -> str:
     """Return what to do where the configured CPU shows what the guest does not see."""
-    lacking = _lacking(case, wanted)
+    lacking = frozenset(flag for flag in wanted if not _scope.seen(case).shows(flag))
     overlooked = _scope.cleared(case) & wanted
     if overlooked and case.view.shows(*wanted):
         return (

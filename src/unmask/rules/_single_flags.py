@@ -50,8 +50,8 @@ def ignored_by_windows(case: GuestCase) -> bool:
     of family 0Fh with the host's vendor.
     """
     host = _scope.known_host_cpu(case)
-    amd = host is not None and host.vendor == "AuthenticAMD"
-    return amd and _scope.windows(case)
+    vendor = host.vendor if host else _scope.seen(case).vendor
+    return vendor == "AuthenticAMD" and _scope.windows(case)
 
 
 def _proxmox(case: GuestCase, lacking: frozenset[str]) -> tuple[str, str] | None:
