@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from unmask.model.cpu import HostCpu
+from unmask.model.cpu import Accelerator, HostCpu
 from unmask.model.finding import Confidence
 from unmask.model.inside import UNASKED, Resources, System, Virtualisation
 from unmask.model.inside_programs import OpenSsl
@@ -97,6 +97,8 @@ class Environment:
     openssl: Reading[OpenSsl] = UNASKED
     drivers: tuple[tuple[str, str], ...] = ()
     """Algorithms and the kernel's drivers that serve them: ("xts(aes)", "xts-aes-aesni")."""
+    accelerator: Accelerator = Accelerator.UNKNOWN
+    """What runs it, where its hypervisor told."""
     override: str = ""
     """The capabilities variable that the programs found set, as NAME=VALUE: "OPENSSL_ia32cap=~0x0".
     "" for none."""
