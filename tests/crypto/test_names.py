@@ -133,6 +133,17 @@ def test_a_driver_settles_what_flags_leave_open() -> None:
     assert confirmed(emulated, "xts-aes-aesni") is emulated
 
 
+@pytest.mark.parametrize("driver", ["xts-aes-lib", "xts(ecb(aes-lib))"])
+def test_the_kernels_library_for_aes_rules_the_fast_drivers_out(driver: str) -> None:
+    shown = judge(consumers()["dm-crypt"], of_model("Haswell"), version="7.3.4")
+    assert shown.status is Status.HARDWARE
+    real = confirmed(shown, driver)
+    assert (real.status, real.missing, real.better) == (Status.UNKNOWN, (), ())
+    assert [driver in note.text for note in real.noted(NoteKind.UNDECIDED)] == [True]
+    hidden = judge(consumers()["dm-crypt"], of_model("kvm64"), version="7.3.4")
+    assert confirmed(hidden, driver) is hidden
+
+
 def test_sentences() -> None:
     def said(model: str, consumer: str) -> str:
         return sentence(judge(consumers()[consumer], of_model(model)))

@@ -19,6 +19,8 @@ _TEMPLATES = frozenset(
 )  # fmt: skip
 _SOFTWARE = re.compile(r"generic|fixed-time|neonbs|-asm$|-x86_64$")
 _HARDWARE = re.compile(r"aesni|vaes|clmul|pclmul|-ni$|-ce$|-ce-|padlock|-s390$|^p8_|-vsx$|qat|ccp")
+_AES_LIBRARY = re.compile(r"\baes-lib\b")
+"""Where this has the highest priority, none of the drivers of aesni_intel is registered."""
 _SAID = {
     "software": Status.SOFTWARE,
     "accelerated software": Status.HARDWARE,
@@ -63,9 +65,12 @@ def confirmed(outlook: Outlook, driver: str) -> Outlook:
     """Return an outlook as corrected by the driver that the guest's kernel really uses.
 
     A flag is not its use: a kernel without aesni_intel runs AES in software on a CPU that shows
-    `aes`. A driver that proves nothing, and an emulated CPU, leave the outlook as it is.
+    `aes`. A driver that proves nothing, and an emulated CPU, leave the outlook as it is; only that
+    the kernel's library does AES rules the fast drivers out, and what it does instead is not known.
     """
     seen = meaning(driver)
+    if _AES_LIBRARY.search(driver) and outlook.status is Status.HARDWARE:
+        return _out_of_sight(outlook, driver.strip()[:200])
     if seen in (Status.UNKNOWN, outlook.status) or outlook.noted(NoteKind.EMULATED):
         return outlook
     if outlook.status is Status.NOT_APPLICABLE:
@@ -88,6 +93,21 @@ def confirmed(outlook: Outlook, driver: str) -> Outlook:
             changed, notes=(*outlook.notes, Note(NoteKind.UNUSED, text, Confidence.CERTAIN))
         )
     return changed
+
+
+def _out_of_sight(outlook: Outlook, driver: str) -> Outlook:
+    how = f"the kernel's driver {driver}, whose name does not tell whether it uses AES-NI"
+    note = Note(NoteKind.UNDECIDED, f"It runs on {how}. Is aesni_intel there and loaded?")
+    return replace(
+        outlook,
+        status=Status.UNKNOWN,
+        how=how,
+        factor=None,
+        of_best=None,
+        factor_origin="",
+        better=(),
+        notes=(*outlook.notes, note),
+    )
 
 
 def _speaker(driver: str) -> tuple[str, str]:
