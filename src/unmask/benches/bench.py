@@ -1,4 +1,4 @@
-"""What is measured: the guests that were chosen, their nodes, and nodes as CPU models leave them."""
+"""What is measured: guests that were chosen, their nodes, and nodes as CPU models leave them."""
 
 from __future__ import annotations
 
