@@ -55,7 +55,7 @@ def codec(kind: Any) -> Codec:
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return _enumeration(kind)
     if kind is float:
-        return Codec(_same, _finite)
+        return Codec(float, _finite)
     if kind in _WORDS:
         return Codec(_same, lambda value: _exactly(kind, value))
     if kind == frozenset[str]:
