@@ -52,11 +52,11 @@ while :; do
             printf '%s' "$line" | sed 's/.*"input-data": *"//; s/".*//' | base64 -d >/run/input
             mark=$(sed -n 's/^UNMASK_MARK=//p' /run/input)
             sed "s/@MARK@/$mark/" /run/lies >/run/answer
-            if [ "$mode" = error ]; then
-                say '{"error": {"class": "GenericError", "desc": "no \u001b[2J\u202e\u0007owned"}}'
-            else
-                say '{"return": {"pid": 1}}'
-            fi ;;
+            case $mode in
+                error) say '{"error": {"class": "Generic", "desc": "\u001b[2J\u202e\u0007owned"}}' ;;
+                silent) ;;
+                *) say '{"return": {"pid": 1}}' ;;
+            esac ;;
     esac
 done
 """
@@ -104,7 +104,7 @@ def _shows_what_was_said_without_harm(libvirtd: Libvirtd, guest: BootedGuest, pl
 
 def _says_why_it_got_nothing(libvirtd: Libvirtd, guest: BootedGuest, place: Path) -> None:
     reasons = {}
-    for mode, seconds in (("error", 60), ("never", 10), ("flood", 60)):
+    for mode, seconds in (("error", 60), ("never", 10), ("silent", 60), ("flood", 60)):
         guest.ssh(f"echo {mode} >/run/mode")
         answer = looked_into(libvirtd, place, seconds)
         harmless(answer)
@@ -112,8 +112,10 @@ def _says_why_it_got_nothing(libvirtd: Libvirtd, guest: BootedGuest, place: Path
         (gap,) = answer.report["gaps"]
         reasons[mode] = gap["reason"]
         assert answer.guests[guest.name]["workloads"] == []
+    assert SIGNS[0] in reasons["error"]
     assert "did not end within" in reasons["never"]
-    assert reasons["error"] != reasons["flood"]
+    assert "does not answer" in reasons["silent"]
+    assert "answers without end" in reasons["flood"]
 
 
 def test_a_machine_that_lies_over_ssh(tmp_path: Path) -> None:
