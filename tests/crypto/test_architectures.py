@@ -52,6 +52,22 @@ def test_arm_of_32_bits_has_neon_or_not() -> None:
     assert judge(wireguard, view(arch="arm")).status is Status.SOFTWARE
 
 
+@pytest.mark.parametrize("arch", ["arm", "armv6l", "armv7l", "armv8l"])
+def test_arm_of_32_bits_by_every_name(arch: str) -> None:
+    luks = consumers()["dm-crypt"]
+    plain = judge(luks, view(("neon",), arch=arch))
+    assert (plain.status, plain.missing) == (Status.SOFTWARE, ("aes",))
+    assert judge(luks, view(("neon", "aes"), arch=arch)).status is Status.HARDWARE
+
+
+@pytest.mark.parametrize("consumer", ["go", "boringssl"])
+def test_what_would_make_a_program_prefer_chacha20_on_arm(consumer: str) -> None:
+    whole = judge(consumers()[consumer], view(N1, arch="aarch64"))
+    assert not whole.noted(NoteKind.CHOICE)
+    (note,) = judge(consumers()[consumer], view(("asimd",), arch="aarch64")).noted(NoteKind.CHOICE)
+    assert "does not see aes and pmull," in note.text
+
+
 @pytest.mark.parametrize(
     ("arch", "reason"),
     [("s390x", "CPACF"), ("ppc64", "vcrypto"), ("ppc64le", "vcrypto"), ("riscv64", "riscv64")],

@@ -14,6 +14,8 @@ NO_AES = frozenset(("chacha20", "salsa20", "sha", "other"))
 """Families to which the AES flags mean nothing."""
 OLD_AMD_FAMILY = frozenset(("qemu64", "kvm64"))
 """QEMU models of CPU family 15; Proxmox VE's x86-64-v2 to v4 are built on qemu64."""
+_ARM_GCM = ("aes", "pmull")
+"""What Go and BoringSSL look for on ARM where it is several flags on x86."""
 _WORTH_SAYING = 1.5
 """How much faster another cipher must be; below, it is within what measurements vary."""
 _XSAVE_LEAF = ("xsaveopt", "xsavec", "xgetbv1", "xsaves")
@@ -52,7 +54,10 @@ def choice(consumer: Consumer, path: Path, flags: Flags) -> Iterator[Note]:
     """Yield what a consumer makes of its choice between AES and ChaCha20."""
     if path.family in NO_AES:
         yield irrelevant(path.family, x86=flags.view.x86)
-    hidden = flags.hidden(consumer.chacha_unless)
+    looked_for = consumer.chacha_unless
+    if looked_for and not flags.view.x86:
+        looked_for = _ARM_GCM
+    hidden = flags.hidden(looked_for)
     if path.family == "gcm" and hidden:
         text = (
             f"It prefers ChaCha20-Poly1305 by itself where it does not see {' and '.join(hidden)}, "

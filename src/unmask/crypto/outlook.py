@@ -12,7 +12,8 @@ from unmask.crypto.ladder import Flags
 from unmask.model.cpu import Accelerator, FeatureView
 from unmask.model.outlook import Note, NoteKind, Outlook, Status
 
-_ARM = ("aarch64", "arm")
+_ARM = ("aarch64", "arm", "armv6l", "armv7l", "armv8l")
+"""QEMU's names, and those of `uname -m` for 32 bits, which Linux shows the same words in."""
 _NO_FLAGS = {
     "s390x": "the CPU's own functions (CPACF, msa in /proc/cpuinfo), which no CPU flag hides",
     "ppc64": "POWER's vector instructions (vcrypto, since POWER8), which no CPU flag hides",

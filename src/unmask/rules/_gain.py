@@ -9,7 +9,7 @@ from unmask.cpu.passthrough import gives
 from unmask.crypto.consumers import Consumer, consumers
 from unmask.crypto.outlook import judge
 from unmask.model.case import GuestCase
-from unmask.model.cpu import FeatureView, State
+from unmask.model.cpu import Accelerator, FeatureView, Mode, State
 from unmask.model.inside_programs import OpenSsl
 from unmask.model.inventory import Platform
 from unmask.model.outlook import NoteKind, Outlook, Status
@@ -126,9 +126,17 @@ def _given(case: GuestCase, flag: str) -> bool:
     if case.view.shows(flag):
         return True
     host = _scope.known_host_cpu(case)
-    if host is None or not host.complete:
+    if host is None:
         return True
+    if not host.complete:
+        return not _shares_its_hosts(case, flag)
     return gives(flag, host.flags) if case.view.x86 else flag in host.flags
+
+
+def _shares_its_hosts(case: GuestCase, flag: str) -> bool:
+    """Return whether the guest has an ARM host's own CPU and does not see a flag of it."""
+    own = case.guest.current.mode is Mode.HOST and case.view.accelerator is Accelerator.KVM
+    return own and not case.view.x86 and _scope.seen(case).hides(flag)
 
 
 def _with(
