@@ -53,7 +53,7 @@ while :; do
             mark=$(sed -n 's/^UNMASK_MARK=//p' /run/input)
             sed "s/@MARK@/$mark/" /run/lies >/run/answer
             case $mode in
-                error) say '{"error": {"class": "Generic", "desc": "\u001b[2J\u202e\u0007owned"}}' ;;
+                error) say '{"error": {"class": "Bad", "desc": "\u001b[2J\u202e\u0007owned"}}' ;;
                 silent) ;;
                 *) say '{"return": {"pid": 1}}' ;;
             esac ;;
