@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unmask.crypto.consumers import consumers
+from unmask.crypto.notes import NO_AES
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator
 from unmask.model.inventory import Platform
@@ -45,12 +46,9 @@ def _inside(case: GuestCase, workload: Workload, outlook: Outlook, gain: Gain) -
     """Yield what can be done in the guest itself."""
     if gain.emulated:
         return
-    if _scope.seen(case).shows("ace", "ace_en"):
-        yield (
-            "In the guest, see that the module padlock_aes is loaded, and prefer CBC where the "
-            "cipher can be chosen: PadLock does that by itself."
-        )
-        return
+    padlock = _padlock(case, outlook)
+    if padlock:
+        yield padlock
     families = {_family(note.text) for note in outlook.noted(NoteKind.FASTER)}
     if "ChaCha20-Poly1305" in families:
         yield from _chacha20(workload)
@@ -60,12 +58,31 @@ def _inside(case: GuestCase, workload: Workload, outlook: Outlook, gain: Gain) -
             "there keeps its cipher until it is copied without zfs send --raw."
         )
     stuck = not gain.wanted or case.guest.platform is Platform.UNSEEN
-    if workload.kind is WorkloadKind.LUKS and stuck and "aes" in outlook.missing:
+    if workload.kind is WorkloadKind.LUKS and stuck and "aes" in outlook.missing and not padlock:
         yield (
             f"In the guest only another cipher would help: a new volume with {ADIANTUM} needs no "
             "AES instructions for its bulk, but vector instructions."
         )
     yield from _forced(case, outlook, gain)
+
+
+def _padlock(case: GuestCase, outlook: Outlook) -> str:
+    """Return how software that knows VIA's instructions is made to use them, "" for all other."""
+    if not _scope.seen(case).shows("ace", "ace_en") or outlook.cipher in NO_AES:
+        return ""
+    consumer = consumers()[outlook.consumer]
+    if consumer.version_of == "Linux":
+        return (
+            "In the guest, see that the module padlock_aes is loaded, and prefer CBC where the "
+            "cipher can be chosen: PadLock does that by itself."
+        )
+    if _gain.uses_openssl(consumer):
+        return (
+            "In the guest, OpenSSL before 4.0 has an engine for PadLock (openssl engine padlock), "
+            "which serves CBC and CTR and not GCM: it has to be turned on in openssl.cnf, and was "
+            "broken in most releases of 1.1.1."
+        )
+    return ""
 
 
 def _family(note: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unmask.crypto.consumers import consumers
+from unmask.crypto.notes import NO_AES
 from unmask.crypto.sentence import percent
 from unmask.model.case import GuestCase
 from unmask.model.inventory import Platform
@@ -154,7 +155,7 @@ def _notes(case: GuestCase, outlook: Outlook, gain: Gain) -> Iterator[str]:
             "OpenSSL in the guest has been made to use them although they are hidden "
             "(OPENSSL_ia32cap): what is started with that setting is fast already."
         )
-    if _padlock(case):
+    if _padlock(case) and outlook.cipher not in NO_AES:
         yield "This CPU has VIA PadLock (ace), which is not AES-NI and does CBC by itself only."
     yield from (note.text for note in outlook.notes if note.kind in NOTED)
 
