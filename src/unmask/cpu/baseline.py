@@ -32,10 +32,7 @@ def baseline(
     windows: bool = False,
     spoken: frozenset[str] | None = None,
 ) -> Baseline:
-    """Return what the hosts have in common.
-
-    A host whose flags are not known is in `unknown`, and a remark says that the answer holds
-    without it: it is never taken to have anything.
+    """Return what the hosts have in common: see `of_nodes`.
 
     Args:
         hosts: The hosts between which guests are to move.
@@ -43,7 +40,17 @@ def baseline(
         windows: Whether Windows guests are among those guests.
         spoken: See `node_flags.node`.
     """
-    read = [node(host, spoken) for host in hosts]
+    return of_nodes([node(host, spoken) for host in hosts], needs, windows=windows)
+
+
+def of_nodes(
+    read: Sequence[Node | UnknownNode], needs: Needs, *, windows: bool = False
+) -> Baseline:
+    """Return what nodes have in common.
+
+    A host whose flags are not known is in `unknown`, and a remark says that the answer holds
+    without it: it is never taken to have anything.
+    """
     nodes = tuple(item for item in read if isinstance(item, Node))
     unknown = tuple(item for item in read if isinstance(item, UnknownNode))
     found = Baseline(nodes, unknown, needs, remarks=tuple(_without(unknown)))

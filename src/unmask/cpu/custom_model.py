@@ -82,6 +82,12 @@ def propose(
     return _built(base, off, nodes, needs, ignored=windows and base.name in avoided)
 
 
+def properties(flags: Collection[str]) -> frozenset[str]:
+    """Return those of `flags` that QEMU is to be told of: not the words that another one makes."""
+    made = frozenset[str]().union(*(flags_of(flag) - {flag} for flag in flags))
+    return frozenset(flag for flag in flags if qemu_knows(qemu_name(flag)) and flag not in made)
+
+
 def complete(flags: frozenset[str]) -> frozenset[str]:
     """Return `flags` without those for which something is not there that they require."""
     kept = frozenset(flag for flag in flags if REQUIRES.get(flag, frozenset()) <= flags)
@@ -131,8 +137,16 @@ def _built(
         level=levels.level(flags),
         shows=tuple(flag for flag in needs.flags if flag in shown),
         lacks=tuple(flag for flag in needs.flags if flag not in shown),
-        notes=(*([FAMILY_NOTE] if ignored and "aes" in flags else []), ADDRESS_NOTE),
+        notes=tuple(_notes(base, flags, ignored=ignored)),
     )
+
+
+def _notes(base: CpuModel, flags: frozenset[str], *, ignored: bool) -> Iterator[str]:
+    if flags == base.flags:
+        yield f"It is {base.name} as it is: use that, no custom model is needed."
+    if ignored and "aes" in flags:
+        yield FAMILY_NOTE
+    yield ADDRESS_NOTE
 
 
 def _addable(flag: str, nodes: Sequence[Node]) -> bool:

@@ -1,4 +1,4 @@
-"""What has become of nodes since an earlier inventory: flags lost and gained, and what may be why."""
+"""What has become of nodes since an earlier inventory: flags lost and gained, and perhaps why."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SOURCES = {
     FlagSource.CAPABILITIES: "libvirt's description of the CPU",
 }
 SILENT = (
-    "Neither the CPU, its microcode nor the versions of kernel and hypervisor differ as far as they "
-    "are known: look at the firmware's settings, and at options of the kernel."
+    "Neither the CPU, its microcode nor the versions of kernel and hypervisor differ as far as "
+    "they are known: look at the firmware's settings, and at options of the kernel."
 )
 
 

@@ -43,9 +43,9 @@ def node(host: Host, spoken: frozenset[str] | None = None) -> Node | UnknownNode
     cpu = host.cpu.value
     if not cpu.flags:
         return UnknownNode(host, NO_FLAGS, READ_CPUINFO)
+    by_libvirt = host.platform is Platform.LIBVIRT
     source = FlagSource.KERNEL
     if not cpu.complete:
-        by_libvirt = host.platform is Platform.LIBVIRT
         source = FlagSource.CAPABILITIES if by_libvirt else FlagSource.HYPERVISOR
     return Node(
         host=host,
@@ -53,7 +53,7 @@ def node(host: Host, spoken: frozenset[str] | None = None) -> Node | UnknownNode
         vendor=cpu.vendor,
         source=source,
         given=_passed(cpu) if cpu.arch in X86 else cpu.flags,
-        spoken=None if cpu.complete else (spoken or frozenset()),
+        spoken=None if cpu.complete else ((by_libvirt and spoken) or frozenset()),
         usable=offer.usable if offer else (),
     )
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from unmask.model.inventory import Host
+from unmask.model.inventory import Gap, Host
+from unmask.model.report import Run
 
 
 class FlagSource(StrEnum):
@@ -228,3 +229,20 @@ class Proposal:
     """A section of cpu-models.conf, or a `<cpu>` element; both end with a line break."""
     command: str = ""
     """The `-cpu` value that comes of it, where the platform has one form of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineDocument:
+    """Everything that a report on a baseline may show."""
+
+    run: Run
+    baseline: Baseline
+    proposals: tuple[Proposal, ...] = ()
+    no_proposal: str = ""
+    """Why there is no custom model, a full sentence; "" where there is one."""
+    arrivals: tuple[Arrival, ...] = ()
+    drift: tuple[Drift, ...] | None = None
+    """None where no earlier inventory was given."""
+    compared: str = ""
+    """The file of the earlier inventory."""
+    gaps: tuple[Gap, ...] = ()
