@@ -111,6 +111,12 @@ def test_freebsd_needs_sse4_1_beside_aes() -> None:
     assert (outlook.status, outlook.missing) == (Status.SOFTWARE, ("sse4_1",))
 
 
+def test_wireguard_of_freebsd_is_not_known_and_aes_is_not_its_cause() -> None:
+    outlook = judge(consumers()["freebsd"], of_model("kvm64"), cipher="chacha20-poly1305")
+    assert (outlook.status, outlook.missing) == (Status.UNKNOWN, ())
+    assert [note.text for note in outlook.notes] == ["AES flags play no part."]
+
+
 @pytest.mark.parametrize("model", ["x86-64-v3", "x86-64-v4"])
 def test_proxmox_v3_hangs_linux_under_tcg(model: str) -> None:
     (note,) = notes.emulated_boot(of_model(model, accelerator=Accelerator.TCG))

@@ -64,7 +64,9 @@ def _without_path(consumer: Consumer, outlook: Outlook, family: str) -> Outlook:
         return replace(outlook, status=Status.NOT_APPLICABLE, how=how, notes=(note,))
     if family == "unrecognised":
         return replace(outlook, cipher="", how="a cipher whose name is not known")
-    return replace(outlook, how=f"{family} in {consumer.name}, which has not been looked at")
+    aside = (notes.irrelevant(family, x86=False),) if family in notes.NO_AES else ()
+    how = f"{family} in {consumer.name}, which has not been looked at"
+    return replace(outlook, how=how, notes=aside)
 
 
 def _elsewhere(consumer: Consumer, outlook: Outlook, arch: str) -> Outlook:
