@@ -154,7 +154,8 @@ def test_snapshots_with_memory_are_read_only_where_there_are_any(lab: Lab, live:
 
 def test_what_the_cluster_does_to_keep_a_guest(live: Inventory, copy: Inventory) -> None:
     for guests in (by_ident(live), by_ident(copy)):
-        assert {ident for ident, guest in guests.items() if guest.high_availability} == {"125"}
+        managed = {ident for ident, guest in guests.items() if guest.high_availability}
+        assert managed == {"112", "114", "123", "125"}
         assert guests["125"].high_availability == "started"
         assert {ident for ident, guest in guests.items() if guest.replicas} == {"126"}
         assert guests["126"].replicas == ("pve2",)
