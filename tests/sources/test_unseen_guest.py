@@ -71,6 +71,17 @@ def test_what_is_remarked(detected: str, name: str, more: dict[str, Any], remark
     assert said.text.startswith(remark)
 
 
+@pytest.mark.parametrize("flag", ["avx512f", "vmx"])
+def test_flags_that_qemu_never_emulates_give_a_hidden_kvm_away(flag: str) -> None:
+    named = "Intel Xeon Processor (Skylake)"
+    cpu = HostCpu("x86_64", FLAGS | {flag}, model_name=named)
+    found = below(Virtualisation("qemu", **QEMU), cpu)
+    assert found.accelerator is Accelerator.KVM
+    assert [flag in note.text for note in found.remarks] == [True]
+    plain = below(Virtualisation("qemu", **QEMU), HostCpu("x86_64", FLAGS, model_name=named))
+    assert plain.accelerator is Accelerator.TCG
+
+
 def test_nothing_is_remarked_of_a_common_guest() -> None:
     assert seen("kvm", **QEMU).remarks == ()
     assert seen("", **QEMU).remarks == ()

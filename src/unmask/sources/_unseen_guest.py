@@ -34,6 +34,12 @@ HIDDEN = (
     "The guest detects QEMU without KVM, and yet its CPU has the name of silicon, which QEMU's "
     "emulation never shows: it is KVM that hides itself."
 )
+NEVER_EMULATED = frozenset({"avx512f", "vmx"})
+"""What QEMU's emulation has in no release (target/i386/cpu.c, TCG_7_0_EBX_FEATURES and the like)."""
+BEYOND = (
+    "The guest detects QEMU without KVM, and yet its CPU shows {flags}, which QEMU's emulation "
+    "never does: it is KVM that hides itself."
+)
 BARE = (
     "No hypervisor shows itself: it seems to be a machine of its own, which has no CPU model that "
     "anybody could change."
@@ -110,6 +116,10 @@ def _named(word: str, cpu: HostCpu) -> Below:
     """Return what is below a guest that names its hypervisor."""
     if word == "qemu" and shown_name.is_silicon(cpu.model_name):
         return Below(word, Accelerator.KVM, remarks=(Remark(RemarkKind.NOTE, HIDDEN),))
+    beyond = sorted(NEVER_EMULATED & cpu.flags)
+    if word == "qemu" and beyond:
+        said = BEYOND.format(flags=" and ".join(beyond))
+        return Below(word, Accelerator.KVM, remarks=(Remark(RemarkKind.NOTE, said),))
     known = {"kvm": Accelerator.KVM, "qemu": Accelerator.TCG}.get(word)
     if known:
         return Below(word, known)
