@@ -8,6 +8,8 @@ from __future__ import annotations
 
 COMMANDS = {
     "audit": "Show what every guest's CPU really is, and what is wrong with it.",
+    "bench": "Measure the cryptography of guests, and say why it is as fast as it is.",
+    "baseline": "Show which CPU flags and models all nodes have in common.",
     "models": "Show which CPU flags the named CPU models have.",
     "explain": "Explain a finding: why it matters, how it is decided, what to do.",
     "config": "Tell which configured targets work, and which privileges they lack.",

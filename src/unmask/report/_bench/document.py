@@ -41,12 +41,18 @@ class BenchDocument:
 
 
 def build(
-    results: Sequence[BenchResult], *, version: str, started: str, current: str = ""
+    results: Sequence[BenchResult],
+    before: Sequence[BenchResult] = (),
+    *,
+    version: str,
+    started: str,
+    current: str = "",
 ) -> BenchDocument:
     """Return what is to be said of results.
 
     Args:
         results: Of guests and nodes; a guest is held against the result of its node.
+        before: Earlier results of the same machines.
         version: Of unmask.
         started: ISO 8601 in UTC.
         current: The CPU model against which others are held in what-if runs; "" for none.

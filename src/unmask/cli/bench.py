@@ -1,0 +1,171 @@
+"""`unmask bench`: the options, and the order in which the parts do their work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unmask import __version__
+from unmask.benches import bench
+from unmask.benches.bench import Outcome
+from unmask.cli import access, collecting, files, guests, measuring, ssh, terminal
+from unmask.cli.collecting import Asked
+from unmask.cli.measuring import Choice
+from unmask.dialects import saved_bench
+from unmask.errors import InputError, UsageError
+from unmask.model.bench import BenchResult
+from unmask.model.source import Interrupted
+from unmask.report._bench import document, table
+from unmask.report._bench import json as report
+from unmask.report._paint import Paint
+
+
+class BenchFormat(StrEnum):
+    """How a benchmark is shown."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+VM = typer.Option(
+    "--vm", metavar="GUEST", help="A guest's VMID, UUID or name; may be given several times."
+)
+ALL = typer.Option("--all", help="Every guest that runs.")
+QUICK = typer.Option("--quick", help="Under 20 seconds a guest.")
+THOROUGH = typer.Option("--thorough", help="Some four minutes a guest, for small differences.")
+ALGORITHMS = typer.Option(
+    "--algorithms", metavar="NAMES", help="With commas, as `openssl speed -evp` takes them."
+)
+NODE = typer.Option(
+    "--node",
+    metavar="NODE",
+    help="Measure a node instead of guests: its name, [user@]HOST for SSH, or local.",
+)
+AS = typer.Option(
+    "--as",
+    metavar="MODELS",
+    help="Measure the node as guests of these CPU models would see it: kvm64,x86-64-v3,host.",
+)
+REFERENCE = typer.Option("--reference", help="Measure the guests' nodes too, as their ceiling.")
+SAVE = typer.Option("--save", metavar="FILE", help="Save the results, with all that was printed.")
+COMPARE = typer.Option("--compare", metavar="FILE", help="Compare with results that were saved.")
+FORMAT = typer.Option("--format", help="For people or for programs.")
+OUTPUT = typer.Option(
+    "--output", "-o", metavar="FILE", help="Write the report to a file, whole or not at all."
+)
+
+
+def run(  # noqa: PLR0913 - a command's options are its parameters
+    *,
+    target: Annotated[list[str] | None, collecting.TARGETS] = None,
+    vm: Annotated[list[str] | None, VM] = None,
+    every: Annotated[bool, ALL] = False,
+    quick: Annotated[bool, QUICK] = False,
+    thorough: Annotated[bool, THOROUGH] = False,
+    algorithms: Annotated[str, ALGORITHMS] = "",
+    node: Annotated[str, NODE] = "",
+    models: Annotated[str, AS] = "",
+    reference: Annotated[bool, REFERENCE] = False,
+    save: Annotated[Path | None, SAVE] = None,
+    compare: Annotated[Path | None, COMPARE] = None,
+    form: Annotated[BenchFormat, FORMAT] = BenchFormat.TABLE,
+    output: Annotated[Path | None, OUTPUT] = None,
+    timeout: Annotated[float, collecting.TIMEOUT] = 60,
+    parallel: Annotated[int, collecting.PARALLEL] = 16,
+    key: Annotated[Path | None, ssh.KEY] = None,
+    jump: Annotated[str, ssh.JUMP] = "",
+    accept_new_host_key: Annotated[bool, ssh.ACCEPT_NEW] = False,
+    config: Annotated[Path | None, collecting.CONFIG] = None,
+    token_file: Annotated[Path | None, access.TOKEN_FILE] = None,
+    ca_file: Annotated[Path | None, access.CA_FILE] = None,
+    fingerprint: Annotated[list[str] | None, access.FINGERPRINT] = None,
+    via: Annotated[list[str] | None, guests.VIA] = None,
+    guest_user: Annotated[str, guests.USER] = "",
+    guest_key: Annotated[Path | None, guests.KEY] = None,
+    verbose: Annotated[bool, collecting.VERBOSE] = False,
+) -> None:
+    """Measure the cryptography of guests, and say why it is as fast as it is."""
+    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    before = _saved(compare) if compare else ()
+    asked = Asked(
+        target=target or (),
+        config=config,
+        timeout=timeout,
+        parallel=parallel,
+        key=key,
+        jump=jump,
+        accept_new_host_key=accept_new_host_key,
+        token_file=token_file,
+        ca_file=ca_file,
+        fingerprint=fingerprint,
+        via=via,
+        guest_user=guest_user,
+        guest_key=guest_key,
+        verbose=verbose,
+    )
+    choice = Choice(
+        guests=tuple(vm or ()),
+        every=every,
+        node=node,
+        models=measuring.words(models),
+        reference=reference,
+        wanted=bench.Wanted(
+            measuring.effort(quick=quick, thorough=thorough),
+            measuring.algorithms(algorithms),
+        ),
+    )
+    jobs = measuring.jobs(asked, choice)
+    outcome = bench.run(jobs, parallel, terminal.progress)
+    if save:
+        files.write(save, saved_bench.dump(tuple(outcome.results)), files.PRIVATE)
+    _show(outcome.results, before, form, output, started)
+    raise typer.Exit(_exit_code(outcome, len(jobs)))
+
+
+def _saved(path: Path) -> tuple[BenchResult, ...]:
+    """Return the results in a file.
+
+    Raises:
+        UsageError: It cannot be read, or does not hold any.
+    """
+    try:
+        return saved_bench.load(files.read(path, saved_bench.LIMIT))
+    except InputError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _show(
+    results: Sequence[BenchResult],
+    before: Sequence[BenchResult],
+    form: BenchFormat,
+    output: Path | None,
+    started: str,
+) -> None:
+    said = document.build(results, before, version=__version__, started=started)
+    if form is BenchFormat.JSON:
+        text = report.render(said)
+    else:
+        paint = Paint(not output and terminal.colours(os.environ))
+        text = table.render(said, terminal.width(os.environ), paint)
+    if output:
+        files.write(output, text)
+    else:
+        terminal.put(text)
+
+
+def _exit_code(outcome: Outcome, jobs: int) -> int:
+    """Return 0, 3 where a machine could not be measured, 130 where Ctrl-C ended it."""
+    if outcome.interrupted:
+        terminal.say(
+            f"interrupted: {len(outcome.results)} of {jobs} were measured; what still runs in a "
+            "guest by its guest agent ends by itself"
+        )
+        return Interrupted.exit_code
+    measured = [result for result in outcome.results if result.samples]
+    return 0 if len(measured) == jobs else 3

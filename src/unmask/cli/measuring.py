@@ -1,0 +1,135 @@
+"""From the command line of `unmask bench` to what is measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unmask.benches import bench
+from unmask.benches._openssl import ALGORITHMS
+from unmask.benches._schedule import Job
+from unmask.benches.bench import Effort, Site, Wanted
+from unmask.cli import choices, collecting, ssh
+from unmask.cli.collecting import Asked
+from unmask.config.settings import Settings, Target
+from unmask.errors import UsageError
+from unmask.model.inventory import Inventory
+from unmask.model.source import CollectOptions, Source
+from unmask.sources import ssh_guest
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
+"""How algorithms and CPU models are spelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the command line wants measured."""
+
+    guests: tuple[str, ...]
+    every: bool
+    node: str
+    models: tuple[str, ...]
+    reference: bool
+    wanted: Wanted
+
+
+def words(written: str) -> tuple[str, ...]:
+    """Return the words of a list with commas.
+
+    Raises:
+        UsageError: One of them cannot be a name.
+    """
+    found = tuple(word.strip() for word in written.split(",") if word.strip())
+    for word in found:
+        if not NAME.fullmatch(word):
+            raise UsageError(f"{word[:80]!r} is no name of an algorithm or of a CPU model")
+    return found
+
+
+def algorithms(written: str) -> tuple[str, ...]:
+    """Return the algorithms to measure; the usual ones where none are named.
+
+    Raises:
+        UsageError: One of them cannot be a name.
+    """
+    return tuple(word.lower() for word in words(written)) or ALGORITHMS
+
+
+def effort(*, quick: bool, thorough: bool) -> Effort:
+    """Return how long to measure.
+
+    Raises:
+        UsageError: Both are wanted.
+    """
+    if quick and thorough:
+        raise UsageError("--quick and --thorough exclude each other")
+    if quick:
+        return Effort.QUICK
+    return Effort.THOROUGH if thorough else Effort.STANDARD
+
+
+def jobs(asked: Asked, choice: Choice) -> tuple[Job, ...]:
+    """Return what is to be measured.
+
+    Raises:
+        UsageError: Nothing was chosen, or something that is not there.
+        TargetError: No target could be read.
+    """
+    _check(choice)
+    settings, wanted = _targets(asked, choice)
+    machines = [item for item in wanted if ssh_guest.fits(item.address)]
+    hypervisors = [item for item in wanted if not ssh_guest.fits(item.address)]
+    if hypervisors and not (choice.guests or choice.every or choice.node):
+        raise UsageError("say what to measure there: --vm GUEST, --all or --node NODE")
+    if choice.guests and not hypervisors:
+        raise UsageError("--vm names guests of a hypervisor: name that as the target")
+    options = collecting.options(asked, settings, wanted)
+    found = [bench.machine(item.address, options(item.address), choice.wanted) for item in machines]
+    sites = _sites(asked, settings, hypervisors)
+    if choice.node:
+        login = ssh.options(asked.key, asked.jump, accept_new=asked.accept_new_host_key)
+        like = CollectOptions(timeout=asked.timeout, ssh=login)
+        found.append(bench.node(sites, choice.node, choice.models, choice.wanted, like))
+    found += bench.guests(sites, choice.guests, choice.wanted, every=choice.every)
+    if choice.reference:
+        nodes = [job.who.host for job in found if job.who.host]
+        found += bench.reference(sites, nodes, choice.wanted)
+    if not found:
+        raise UsageError("there is nothing to measure: no guest runs there")
+    return tuple(found)
+
+
+def _check(choice: Choice) -> None:
+    if choice.models and not choice.node:
+        raise UsageError("--as measures a node: name it with --node")
+    if choice.node and (choice.guests or choice.every):
+        raise UsageError("--node measures a node instead of guests: leave out --vm and --all")
+    if choice.guests and choice.every:
+        raise UsageError("--vm and --all exclude each other")
+
+
+def _targets(asked: Asked, choice: Choice) -> tuple[Settings, tuple[Target, ...]]:
+    """Return the settings and the targets; a node with an address of its own needs none."""
+    if choice.node and not asked.target:
+        settings = choices.configuration(asked.config)
+        return settings, settings.targets
+    return collecting.chosen(asked)
+
+
+def _sites(asked: Asked, settings: Settings, wanted: Sequence[Target]) -> list[Site]:
+    """Read the targets without looking into their guests."""
+    sites: list[Site] = []
+
+    def note(source: Source, target: str, found: Inventory, options: CollectOptions) -> Inventory:
+        if not source.live:
+            raise UsageError(f"{target} is a copy of files: nothing in it can be measured")
+        sites.append(Site(target, options, found))
+        return found
+
+    if wanted:
+        options = collecting.options(asked, settings, wanted)
+        read = collecting.read(wanted, options, note, verbose=asked.verbose)
+        if read.nothing:
+            raise read.failures[0].error
+    return sites
