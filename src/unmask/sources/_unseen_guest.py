@@ -35,7 +35,7 @@ HIDDEN = (
     "emulation never shows: it is KVM that hides itself."
 )
 NEVER_EMULATED = frozenset({"avx512f", "vmx"})
-"""What QEMU's emulation has in no release (target/i386/cpu.c, TCG_7_0_EBX_FEATURES and the like)."""
+"""What QEMU emulates in no release (target/i386/cpu.c, TCG_7_0_EBX_FEATURES and its like)."""
 BEYOND = (
     "The guest detects QEMU without KVM, and yet its CPU shows {flags}, which QEMU's emulation "
     "never does: it is KVM that hides itself."
