@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from unmask.cpu import baseline as common_ground
 from unmask.cpu import drift
+from unmask.cpu.model_fit import FAMILY_NOTE
 from unmask.dialects.described_host import spoken
 from unmask.engine import custom_models, needs
 from unmask.engine.arrival import arrival
 from unmask.errors import UsageError
-from unmask.model.baseline import Baseline, BaselineDocument, Drift
+from unmask.model.baseline import Baseline, BaselineDocument, Drift, Proposal
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator
 from unmask.model.inventory import GuestKind, Host, Inventory
@@ -20,6 +21,7 @@ from unmask.model.report import Run
 
 NAMED = 5
 """Guests that a remark names one by one."""
+BOTH = frozenset({"aes", "pclmulqdq"})
 NO_X86 = "There is no custom model: the nodes are not of x86, or their flags are not known."
 
 
@@ -58,7 +60,7 @@ def build(
     found = common_ground.baseline(hosts, wanted, windows=bool(windows), spoken=spoken())
     taken = {name for cluster in inventory.clusters for name, _ in cluster.custom_models}
     made = custom_models.proposals(found, taken, windows=bool(windows))
-    remarks = (*found.remarks, *_windows(found, windows), *_not_counted(inside))
+    remarks = (*found.remarks, *_windows(found, made, windows), *_not_counted(inside))
     complete = not inventory.gaps and not found.unknown
     return BaselineDocument(
         run=Run(version, started, inventory.targets, complete),
@@ -103,26 +105,29 @@ def _drift(question: Question, hosts: Sequence[Host]) -> tuple[Drift, ...] | Non
     return drift.drift(earlier, hosts, spoken())
 
 
-def _windows(found: Baseline, guests: Sequence[GuestCase]) -> Iterator[str]:
+def _windows(
+    found: Baseline, made: Sequence[Proposal], guests: Sequence[GuestCase]
+) -> Iterator[str]:
     if not guests or not found.models:
         return
     names = _names(guests)
     served = [
         fit
         for fit in common_ground.running(found.models)
-        if {"aes", "pclmulqdq"} <= fit.flags and not fit.notes
+        if fit.flags >= BOTH and FAMILY_NOTE not in fit.notes
     ]
     why = (
         "host also shows the flags for nested virtualisation and for defences, with which Windows "
         "(VBS) becomes slower, and ties a guest to nodes with the same CPU"
     )
     if served:
-        yield f"Windows runs in {names}: take {served[0].name} there rather than host; {why}."
+        yield f"Windows runs in {names}: take {served[0].name} there rather than host: {why}."
+        return
+    text = f"Windows runs in {names}: no named model shows it AES and PCLMULQDQ on all nodes"
+    if any(item.model.flags >= BOTH and FAMILY_NOTE not in item.model.notes for item in made):
+        yield f"{text}, and the custom model does. Take that rather than host: {why}."
     else:
-        yield (
-            f"Windows runs in {names}: no named model shows it AES and PCLMULQDQ on all nodes; "
-            f"the custom model goes before host, for {why}."
-        )
+        yield f"{text}. host is no way out: {why}."
 
 
 def _not_counted(cases: Sequence[GuestCase]) -> Iterator[str]:

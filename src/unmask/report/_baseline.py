@@ -60,7 +60,7 @@ def render(document: BaselineDocument, width: int, paint: Paint) -> str:
         ("In common", _common(found, width)),
         ("Models that all nodes can run, best first", _models(found, width, paint)),
         ("Just out of reach", _missed(found, width)),
-        *((NEXT[item.platform][0], _proposal(item, width)) for item in document.proposals),
+        *((NEXT[item.platform][0], _proposal(item, width)) for item in _for_nodes(document)),
         *((f"With {clean(item.node, NAME)}", _arrival(item, width)) for item in document.arrivals),
         (f"Since {clean(document.compared, NAME)}", _drifts(document.drift, width)),
         ("To know", _remarks(document, width)),
@@ -159,6 +159,12 @@ def _missed(found: Baseline, width: int) -> list[str]:
         nodes = "; ".join(f"{clean(each.node, NAME)} {each.reason}" for each in item.obstacles[:3])
         lines += wrap(f"{item.name}: {nodes}", width, "  ", "    ")
     return lines
+
+
+def _for_nodes(document: BaselineDocument) -> list[Proposal]:
+    """Return the custom models for the platforms of the nodes; the JSON report has all."""
+    platforms = {node.host.platform.value for node in document.baseline.nodes}
+    return [item for item in document.proposals if item.platform in platforms]
 
 
 def _proposal(item: Proposal, width: int) -> list[str]:
