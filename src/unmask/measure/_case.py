@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 from unmask.measure import _alone, _place, noise, reference
@@ -59,6 +60,12 @@ class Case:
     def alone(self) -> Answer:
         """Return what the plain rate says by itself."""
         return _alone.openssl(self.figures.best(), arch=_alone.arch(self.result))
+
+    @cached_property
+    def beyond_software(self) -> bool:
+        """Return whether the plain rate is twice what the fastest software has been seen to do."""
+        best = self.figures.best()
+        return best is not None and best.per_second >= _alone.SURELY_HARDWARE
 
     @cached_property
     def node_has_aes(self) -> bool | None:
@@ -152,6 +159,7 @@ class Case:
         if self.kernel[1]:
             lines.append(self.kernel[1])
         lines += self._chacha()
+        lines += [f"{name}: {note}." for name, note in self._notes()]
         if self.node:
             lines += [share.sentence for share in reference.shares(self.result, self.node)]
         return (*lines, *self.noise.reasons)
@@ -159,6 +167,12 @@ class Case:
     def _plain_figures(self) -> list[Series]:
         names = (*self.figures.gcm, *self.figures.other)
         return [one for name in names if (one := self.figures.get(name))]
+
+    def _notes(self) -> Iterator[tuple[str, str]]:
+        """Yield what has to be known of plain AES figures: small blocks, an engine, old code."""
+        for one in self.figures.all:
+            if one.setting == PLAIN and one.rate and one.algorithm.startswith("aes"):
+                yield from ((one.algorithm, note) for note in one.notes)
 
     def _flags(self) -> str:
         listed = {"aes": self.lists_aes, "pclmulqdq": self.lists_pclmulqdq}

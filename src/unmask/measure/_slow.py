@@ -33,7 +33,8 @@ def unused(case: Case, *, works: bool) -> Diagnosis:
     sentence = f"The machine sees AES-NI, and {name} does not use it."
     advice = _advice.BUILD
     if case.override:
-        sentence = f"{case.override} keeps OpenSSL from using the AES-NI that the machine sees."
+        which = "that the machine sees" if case.lists_aes else "that the CPU has"
+        sentence = f"{case.override} keeps OpenSSL from using the AES-NI {which}."
         advice = _advice.REMOVE
     elif not case.measured():
         advice = _advice.LOAD_AESNI

@@ -62,7 +62,7 @@ def engine(case: Case) -> Diagnosis | None:
         Cause.INCONCLUSIVE,
         f"The engine {name} did the work: this says nothing about OpenSSL's own code on this CPU.",
         case.circumstances(),
-        (f"Measure again without the engine {name}.",),
+        ("Measure again without an engine.",),
         (),
         Confidence.FIRM,
     )

@@ -14,15 +14,18 @@ from unmask.model.finding import Confidence
 def active(case: Case) -> Diagnosis:
     """AES-NI and PCLMULQDQ are in use."""
     told = _most(case, PLAIN, MASKED)
+    sure = Confidence.FIRM if told or case.lists_aes else Confidence.TENTATIVE
     if told:
         sentence = (
             f"AES-NI and PCLMULQDQ are in use: {told.upper.algorithm} is {times(told.value)} as "
             "fast as without them."
         )
     elif case.kernel[0] is Answer.YES and not case.measured():
-        sentence = "The kernel uses AES-NI."
+        sentence = "The kernel uses AES instructions."
     else:
         sentence = f"AES instructions are in use: no software does {case.plain()} at this rate."
+        if case.beyond_software:
+            sure = Confidence.FIRM
     advice = []
     wider = case.hidden_from_openssl
     if wider:
@@ -35,14 +38,13 @@ def active(case: Case) -> Diagnosis:
             "OpenSSL uses what the kernel does not: see that the module aesni_intel is there and "
             "loaded, if disks are encrypted."
         )
-    certain = told is not None and case.noise.fit
     return Diagnosis(
         Cause.ACTIVE,
         sentence,
         case.evidence(MASKED, WITHOUT_PCLMULQDQ),
         tuple(advice),
         (_advice.MORE_PROCESSORS,),
-        Confidence.CERTAIN if certain else _firm(case, told is not None),
+        Confidence.CERTAIN if told and case.noise.fit else sure,
     )
 
 
@@ -73,12 +75,13 @@ def absent(case: Case) -> Diagnosis:
     """The silicon has no AES-NI, or the firmware has turned it off."""
     by_node = not case.sigill
     name = case.node_name if by_node else case.model_name
+    unsure = not by_node and _place.virtualisation(case.result.environment) is None
     sentence = "This CPU has no AES-NI, or its firmware has turned it off"
     if by_node:
         sentence = "The node itself has no AES-NI, or its firmware has turned it off"
     if shown_name.surely_has_aes(name):
         sentence += f", although every {name} has it"
-    elif not by_node and _place.virtualisation(case.result.environment) is None:
+    elif unsure:
         sentence += "; or it is emulated"
     return Diagnosis(
         Cause.ABSENT,
@@ -86,7 +89,7 @@ def absent(case: Case) -> Diagnosis:
         case.evidence(MASKED, FORCED),
         (_advice.FIRMWARE, _advice.ELSEWHERE),
         (_advice.SILICON, _advice.FORCING_DIES, _advice.MODULE),
-        Confidence.FIRM,
+        Confidence.TENTATIVE if unsure else Confidence.FIRM,
     )
 
 
@@ -98,7 +101,9 @@ def software_path(case: Case) -> Diagnosis:
     elif case.shows_aes is False:
         sentence = "AES runs in software: the machine sees no AES-NI."
     else:
-        sentence = f"AES runs in software, or on an emulated CPU: {case.plain()} is that slow."
+        sentence = (
+            "AES runs in software, or on an emulated CPU: AES instructions are never so slow."
+        )
     firm = bool(told) or case.shows_aes is False
     return Diagnosis(
         Cause.SOFTWARE_PATH,
@@ -168,7 +173,3 @@ def _most(case: Case, upper: str, lower: str) -> Ratio | None:
     ratios = [ratio for ratio in ratios if ratio.value > 1.4]
     whole = [ratio for ratio in ratios if ratio.upper.algorithm == "aes-256-gcm"]
     return max(whole or ratios, key=lambda ratio: ratio.value, default=None)
-
-
-def _firm(case: Case, measured: bool) -> Confidence:  # noqa: FBT001
-    return Confidence.FIRM if measured or case.lists_aes else Confidence.TENTATIVE
