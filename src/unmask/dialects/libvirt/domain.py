@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from unmask.dialects import declared, qemu
 from unmask.dialects.declared import NOTHING, Declared
 from unmask.dialects.excerpt import excerpt
-from unmask.dialects.libvirt import cpu, request
+from unmask.dialects.libvirt import cpu, request, ties
 from unmask.dialects.libvirt.place import CONTAINERS, Place, accelerator, architecture
 from unmask.dialects.libvirt.request import Request
 from unmask.dialects.libvirt.xml import children, text_of
 from unmask.model.cpu import Accelerator, CpuSpec, Mode, Origin, Remark, RemarkKind
+from unmask.model.reading import Known, Reading
+from unmask.model.tie import UNREAD_TIES, Tie
 
 if TYPE_CHECKING:
     from unmask.dialects.libvirt.xml import Element
@@ -45,6 +47,8 @@ class Domain:
     remarks: tuple[Remark, ...] = ()
     declared: Declared = NOTHING
     """What its title, description and metadata say of its workloads."""
+    ties: Reading[tuple[Tie, ...]] = UNREAD_TIES
+    """What holds it on its host."""
 
     @property
     def container(self) -> bool:
@@ -87,6 +91,7 @@ def read(root: Element, host_arch: str = "", models: frozenset[str] | None = Non
         os_declared=_os_declared(root),
         remarks=tuple(_remarks(root, kind, place.arch)),
         declared=_declared(root),
+        ties=Known(ties.ties(root, _arguments(root))),
     )
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from unmask.cpu import features
 from unmask.cpu.resolve import resolve
 from unmask.dialects.declared import Declared
+from unmask.dialects.excerpt import excerpt
 from unmask.dialects.libvirt import request
 from unmask.dialects.libvirt.domain import Domain
 from unmask.dialects.libvirt.request import Change
 from unmask.model.cpu import CpuSpec, HypervisorCpu, Mode, Origin, Remark, RemarkKind
 from unmask.model.inventory import Guest, GuestKind, GuestState, Platform
-from unmask.model.reading import Missing
+from unmask.model.reading import Known, Missing
 
 NOT_ASKED = Missing("libvirt expands host-model without the host's own list")
 
@@ -79,6 +80,9 @@ def guest(
         remarks=main.remarks + remarks + said.remarks,
         location=location,
         declared=said.declarations,
+        machine=excerpt(main.machine, 80),
+        ties=main.ties,
+        confined=Known(()),
     )
 
 

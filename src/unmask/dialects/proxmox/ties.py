@@ -7,11 +7,10 @@ default: `force` moves a stopped guest in spite of its devices, and only root ma
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from unmask.dialects import qemu
+from unmask.dialects import qemu, start_ties
 from unmask.dialects.excerpt import excerpt
 from unmask.dialects.proxmox import disk_ties
 from unmask.dialects.proxmox.conf import GuestConfig
@@ -22,20 +21,6 @@ from unmask.model.tie import Tie, TieKind
 
 LIMIT = 80
 NUMBERED = re.compile(r"(?P<name>[a-z][a-z-]*?)\d*", re.ASCII)
-
-DEVICES = {
-    "ivshmem-doorbell": TieKind.RESOURCE,
-    "ivshmem-plain": TieKind.RESOURCE,
-    "usb-host": TieKind.PASSTHROUGH,
-    "vhost-user-fs-pci": TieKind.RESOURCE,
-    "virtio-9p-pci": TieKind.RESOURCE,
-}
-"""Devices of QEMU that an `args` line can add and that stay with their host; vfio-... too."""
-
-FILES = ("-bios", "-cdrom", "-drive", "-fsdev", "-hda", "-hdb", "-initrd", "-kernel", "-virtfs")
-"""Options of QEMU with which an `args` line can name files of the host."""
-
-PATH = re.compile(r"(?:^|=)(?P<path>/[^,]+)")
 
 
 def ties(config: GuestConfig, vmid: str, node: str, around: Surroundings) -> tuple[Tie, ...]:
@@ -133,9 +118,7 @@ def _screen(key: str, value: str, _: Surroundings) -> Iterator[Tie]:
 
 
 def _pages(key: str, value: str, _: Surroundings) -> Iterator[Tie]:
-    reason = "whether the target has enough free huge pages is not known"
-    needs = "`grep Huge /proc/meminfo` on the target"
-    yield Tie(TieKind.HUGEPAGES, f"{key}: {excerpt(value, 20)}", unread=Missing(reason, needs))
+    yield start_ties.of_pages(f"{key}: {excerpt(value, 20)}")
 
 
 def _pinned(key: str, value: str, _: Surroundings) -> Iterator[Tie]:
@@ -145,32 +128,13 @@ def _pinned(key: str, value: str, _: Surroundings) -> Iterator[Tie]:
 
 def _numa(key: str, value: str, _: Surroundings) -> Iterator[Tie]:
     nodes = _options(value, "").get("hostnodes", "")
-    if not nodes:
-        return
-    said = f"{key} on host NUMA node {excerpt(nodes, 40)}"
-    if nodes == "0":
-        yield Tie(TieKind.AFFINITY, said, live=False, cold=False)
-        return
-    reason = f"whether the target has the NUMA nodes {excerpt(nodes, 40)} is not known"
-    yield Tie(TieKind.AFFINITY, said, unread=Missing(reason, "`numactl --hardware` on the target"))
+    if nodes:
+        said = f"{key} on host NUMA node {excerpt(nodes, 40)}"
+        yield start_ties.of_memory_nodes(said, nodes)
 
 
 def _arguments(key: str, value: str, _: Surroundings) -> Iterator[Tie]:
-    words = qemu.argument_list(value)
-    for option, text in itertools.pairwise(words):
-        name = "-" + option.lstrip("-")
-        driver = text.partition(",")[0]
-        if name == "-device":
-            kind = TieKind.PASSTHROUGH if driver.startswith("vfio-") else DEVICES.get(driver)
-            if kind is not None:
-                yield Tie(kind, f"{key}: -device {excerpt(driver, LIMIT)}")
-        elif name in FILES and (path := PATH.search(text)):
-            yield _file(f"{key}: {name} {excerpt(path['path'], LIMIT)}")
-
-
-def _file(what: str) -> Tie:
-    reason = "whether the target has the same file is not known"
-    return Tie(TieKind.LOCAL_FILE, what, unread=Missing(reason, "a look at the target's files"))
+    return start_ties.of_arguments(qemu.argument_list(value), key)
 
 
 def _snippets(key: str, value: str, around: Surroundings) -> Iterator[Tie]:
@@ -179,7 +143,7 @@ def _snippets(key: str, value: str, around: Surroundings) -> Iterator[Tie]:
         match = VOLUME.fullmatch(text)
         storage = around.storage(match["storage"]) if match else None
         if not isinstance(storage, Known) or not storage.value.shared:
-            yield _file(f"{key}: {excerpt(text, LIMIT)}")
+            yield start_ties.of_file(f"{key}: {excerpt(text, LIMIT)}")
 
 
 FINDERS: Mapping[str, Callable[[str, str, Surroundings], Iterator[Tie]]] = {
