@@ -85,6 +85,10 @@ class TestAgainstOpenSsl:
         said = program.run("version", "-c", mask=ia32cap.settings(program.version)[FORCED])
         assert ia32cap.decode(said) == {"fxsr", "sse", "sse2", "ssse3", "pclmulqdq", "aes"}
 
+    def test_behind_a_number_later_vectors_cannot_be_kept(self, program: OpenSsl) -> None:
+        seen = ia32cap.decode(program.run("version", "-c", mask=f"{ia32cap.FORCED}:~0x0"))
+        assert "avx2" not in seen
+
     def test_the_classic_mask_takes_the_later_vectors_along(self, program: OpenSsl) -> None:
         seen = ia32cap.decode(program.run("version", "-c", mask=ia32cap.CLASSIC))
         assert "ssse3" in seen

@@ -2,9 +2,11 @@
 
 OpenSSL keeps what CPUID says in vectors of 64 bits and asks nothing else afterwards. The variable
 changes them when a program starts, for that program alone: the fields are parted by ":", one for
-each vector. A number replaces a vector, "~" and a number clears bits of it. Three rules of the
+each vector. A number replaces a vector, "~" and a number clears bits of it. Four rules of the
 parser (crypto/cpuid.c) decide how values are written here:
 
+* Where the first field is a plain number, CPUID is never asked: all vectors begin as zero, and "~"
+  in a later field has nothing to clear.
 * A vector behind the last field is set to zero. "~0x200000200000000" alone takes away AVX2, SHA,
   VAES and all else of CPUID.7 as well; a field that says "leave it" is "~0x0" in every version.
 * The code for AES in AVX-512 (GCM since 3.1, XTS since 3.5) looks at VAES and VPCLMULQDQ only, not
