@@ -90,6 +90,34 @@ def test_openvpn_in_the_kernel(
     assert only.activity is Activity.CONFIGURED
 
 
+@pytest.mark.parametrize(
+    ("version", "module", "consumer"),
+    [
+        ("2.6.14", "ovpn", "openvpn"),
+        ("2.6.14", "ovpn_dco_v2", "openvpn-dco"),
+        ("2.7.0", "ovpn", "openvpn-dco"),
+        ("2.7.0", "ovpn_dco_v2", "openvpn"),
+    ],
+)
+def test_a_release_of_openvpn_speaks_to_one_module_only(
+    version: str, module: str, consumer: str
+) -> None:
+    config = OpenVpn("/s.conf", "server", version=version, library="OpenSSL 3.0.20")
+    read = inside(openvpn=(config,), listeners=(), kernel_crypto=KernelCrypto((module,)))
+    (only,) = find(openvpn, guest(read))
+    assert only.consumer == consumer
+
+
+def test_openvpn_is_judged_by_what_it_negotiates_and_not_by_an_old_option() -> None:
+    configs = recorded("openvpn", "what cipher says counts for nothing where it is negotiated")
+    found = {item.name: item for item in find(openvpn, guest(inside(openvpn=configs)))}
+    assert found["/etc/openvpn/old.conf"].cipher == ""
+    assert any(
+        "AES-256-GCM comes first" in text for text in found["/etc/openvpn/old.conf"].evidence
+    )
+    assert found["/etc/openvpn/off.conf"].cipher == "AES-256-CBC"
+
+
 def test_openvpn_in_freebsds_kernel() -> None:
     read = inside(
         system=FREEBSD,

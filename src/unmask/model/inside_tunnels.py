@@ -35,14 +35,16 @@ class OpenVpn:
     device: str = ""
     """"tun", "tap0" ...: the option `dev`."""
     ciphers: tuple[str, ...] = ()
-    """In the order of preference: `data-ciphers` (`ncp-ciphers`), else `cipher`; none where the
-    built-in order holds."""
+    """In the order of preference: `data-ciphers` (`ncp-ciphers`), or `cipher` where nothing is
+    negotiated; none where the built-in order holds."""
     offload: bool | None = None
     """Whether the kernel may encrypt (DCO): False where the build or an option rules it out, None
     where that is not known."""
     version: str = ""
     library: str = ""
     """"OpenSSL 3.0.20"."""
+    outranked: str = ""
+    """What `cipher` names where the built-in order comes first all the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unmask.crypto.versions import parse
 from unmask.model.finding import Confidence
 from unmask.model.inside import Inside
 from unmask.model.inside_tunnels import OpenVpn
@@ -95,6 +96,11 @@ def _said_by(config: OpenVpn) -> Iterator[str]:
         yield f"Its order of ciphers is {listed(config.ciphers)}."
     elif config.mode == "peer":
         yield f"It has a static key and names no cipher: the default is {_STATIC_DEFAULT}."
+    elif config.outranked:
+        yield (
+            f"Its cipher {config.outranked} counts only where the other side cannot negotiate: "
+            f"{_DEFAULT} comes first."
+        )
     else:
         yield f"It names no cipher: the default is {_DEFAULT}."
 
@@ -104,19 +110,37 @@ def _crypto(inside: Inside, config: OpenVpn) -> Crypto:
     modules = inside.kernel_crypto
     loaded = said(modules, None)
     offloads = [*OFFLOAD, FREEBSD_OFFLOAD]
-    active = next((name for name in offloads if loaded and loaded.loaded(name)), "")
+    active = next(
+        (
+            name
+            for name in offloads
+            if loaded and loaded.loaded(name) and _speaks(config.version, name)
+        ),
+        "",
+    )
     if config.offload is None and active:
         consumer = OFFLOAD.get(active, "freebsd")
         text = f"The kernel has the module {active} loaded and nothing rules it out (DCO)."
         return Crypto(consumer, system(inside).kernel, seen=True, evidence=(text,))
     if config.offload is None:
         text = "That the kernel does not encrypt (DCO) is assumed: " + (
-            "its module is not loaded."
+            "no module that it could use is loaded."
             if loaded
             else f"its modules are not known ({getattr(modules, 'reason', '')})."
         )
         return _user_space(inside, config, (text,), sure=loaded is not None)
     return _user_space(inside, config, (), sure=True)
+
+
+def _speaks(version: str, module: str) -> bool:
+    """Return whether a release can use a module: 2.6 knows none of the kernel's own, 2.7 no other.
+
+    The kernel's "ovpn" has another interface than "ovpn-dco-v2" beside it (OpenVPN's Changes.rst).
+    """
+    numbers = parse(version)
+    if not numbers or module == FREEBSD_OFFLOAD:
+        return True
+    return (numbers >= (2, 7)) == (module == "ovpn")
 
 
 def _user_space(
