@@ -32,6 +32,7 @@ def judge(
         About.GUEST: guests,
         About.HOST: host_cases(inventory),
         About.CLUSTER: cluster_cases(inventory, guests),
+        About.MOVE: (),  # moves are looked at where they are asked about: engine.moves
     }
     findings: list[Finding] = []
     skips: list[Skip] = []

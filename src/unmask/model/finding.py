@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from unmask.model.move_kind import BOTH, MoveKind
+
 
 class Severity(IntEnum):
     """How much it matters, as far as this run could see."""
@@ -39,6 +41,8 @@ class About(StrEnum):
     GUEST = "guest"
     HOST = "host"
     CLUSTER = "cluster"
+    MOVE = "move"
+    """A guest and a host where it would go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,12 @@ class Problem:
     confidence: Confidence = Confidence.FIRM
     flags: tuple[str, ...] = ()
     """The CPU flags that it is about, sorted."""
+    stops: tuple[MoveKind, ...] = ()
+    """Of a move: the kinds that it blocks; none for what is only to be known."""
+    unsure: tuple[MoveKind, ...] = ()
+    """Of a move: the kinds that it leaves unknown."""
+    needs: str = ""
+    """Of a move: what would settle what is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +78,9 @@ class Rule:
     """What is wrong where the rule fires, without a full stop."""
     about: About
     check: Callable[[Any], Iterable[Problem]]
-    """Takes the case that `about` names: `GuestCase`, `HostCase` or `ClusterCase`."""
+    """Takes the case that `about` names: `GuestCase`, `HostCase`, `ClusterCase` or `MoveCase`."""
+    decides: tuple[MoveKind, ...] = BOTH
+    """Of a rule about moves: the kinds that stay unknown where `check` raises."""
 
 
 @dataclass(frozen=True, slots=True)

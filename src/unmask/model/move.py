@@ -7,17 +7,9 @@ from enum import StrEnum
 
 from unmask.model.case import GuestCase
 from unmask.model.cpu import FeatureView
-from unmask.model.inventory import Host
-from unmask.model.reading import Reading
-
-
-class MoveKind(StrEnum):
-    """How a guest is moved."""
-
-    LIVE = "live"
-    """While it runs: it keeps the CPU that it was started with."""
-    COLD = "cold"
-    """Stopped here and started there, with the CPU of its next start."""
+from unmask.model.inventory import Cluster, Host
+from unmask.model.move_kind import MoveKind
+from unmask.model.reading import Missing, Reading
 
 
 class Answer(StrEnum):
@@ -40,6 +32,16 @@ class MoveCase:
     """The CPU that it runs with, given to the target: `lost` holds what the target cannot give."""
     started: FeatureView
     """The CPU of its next start, on the target."""
+    doubt: frozenset[str] = frozenset()
+    """Flags that it runs with and of which it is not known whether the target can give them."""
+    unread: Missing | None = None
+    """Why it is not known what the target can give; `lost` is then empty for that reason."""
+    cluster: Cluster | None = None
+    """The target's."""
+    neighbours: frozenset[str] = frozenset()
+    """`Guest.subject` of those that are on the target."""
+    asked_cpu: str = ""
+    """The value of `--cpu`: the guest is judged as it would be after a restart with it."""
 
     @property
     def source(self) -> Reading[Host]:

@@ -1,0 +1,125 @@
+"""The guest's machine type is newer than the target's QEMU, or may be.
+
+## Why it matters
+
+A machine type such as `pc-q35-10.1` is a promise of QEMU that the guest sees the same hardware
+everywhere. An older QEMU does not know it and does not start. Without a version in the
+configuration a guest gets the newest one of the QEMU that starts it, and keeps it while it runs:
+during a round of updates guests go to updated nodes and cannot come back.
+
+## How it decides
+
+A type with a version is held against the version of the target's QEMU: an older QEMU blocks both
+kinds of move. One without a version concerns live moves alone: they are unknown where the target's
+QEMU is older than the source's, as the guest may have been started by an older one. Names of
+distributions (`rhel9.4.0`, `jammy`) tell nothing to others: without equal versions of QEMU they
+leave both unknown, and so does a version of QEMU that was not read.
+
+## Remedy
+
+Update the target first; move guests from older nodes to newer ones.
+
+## What fix does
+
+Nothing yet: this version reads and never writes.
+
+## When to accept it
+
+Hardly ever: the target refuses the guest.
+
+## References
+
+- QEMU documentation, "Machine types and migration"
+- qemu-server, src/PVE/QemuServer/Machine.pm; pve-docs, qm.adoc, "Machine Type"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from unmask.errors import UnreadError
+from unmask.model.finding import About, Problem, Rule
+from unmask.model.inventory import Host
+from unmask.model.move import MoveCase
+from unmask.model.reading import Known
+from unmask.rules import _moves
+from unmask.rules._moves import LIVE
+
+VERSION = re.compile(r"-(?P<version>\d{1,3}\.\d{1,3})(?:\+pve\d{1,3})?$")
+PLAIN = ("", "microvm", "pc", "pc-i440fx", "pc-q35", "pseries", "q35", "s390-ccw-virtio", "virt")
+"""Names that stand for the newest version."""
+
+
+def check(move: MoveCase) -> Iterator[Problem]:
+    """Yield where the target's QEMU does not know the guest's machine."""
+    if not _moves.is_vm(move):
+        return
+    machine = move.case.guest.machine
+    match = VERSION.search(machine)
+    if match:
+        yield from _versioned(move, machine, _moves.version(match["version"]))
+    elif machine in PLAIN:
+        yield from _newest(move)
+    elif not _same_qemu(move):
+        yield _moves.told(
+            f"Whether {move.target.name} knows the machine type {machine} is not known.",
+            unsure=_moves.kinds(move),
+            needs=f"`{_asking(machine)}` on {move.target.name}",
+        )
+
+
+def _asking(machine: str) -> str:
+    arch = "x86_64" if machine.startswith("pc") else "ARCH"
+    return f"qemu-system-{arch} -machine help"
+
+
+def _versioned(move: MoveCase, machine: str, wanted: tuple[int, ...]) -> Iterator[Problem]:
+    there = move.target.software.qemu
+    if not _moves.version(there):
+        yield _moves.told(
+            f"Whether {move.target.name}'s QEMU knows the machine type {machine} is not known.",
+            unsure=_moves.kinds(move),
+            needs=f"the version of QEMU on {move.target.name}",
+        )
+    elif _moves.version(there) < wanted:
+        yield _moves.told(
+            f"{move.target.name} has QEMU {there}, which does not know the guest's machine type "
+            f"{machine}.",
+            stops=_moves.BOTH,
+        )
+
+
+def _newest(move: MoveCase) -> Iterator[Problem]:
+    """Yield where a running guest may have a machine that the target does not know yet."""
+    if not _moves.alive(move):
+        return
+    source = move.source
+    here = source.value.software.qemu if isinstance(source, Known) else ""
+    there = move.target.software.qemu
+    if not _moves.version(here) or not _moves.version(there):
+        unread = _unread(source.value if isinstance(source, Known) else None, move.target)
+        raise UnreadError("which versions of QEMU run on both nodes", unread)
+    if _moves.version(there) < _moves.version(here):
+        yield _moves.told(
+            f"{move.target.name} has QEMU {there}, older than the {here} here: the running guest's "
+            "machine may be newer than it knows.",
+            unsure=(LIVE,),
+            needs="the machine type of the running process",
+        )
+
+
+def _unread(source: Host | None, target: Host) -> str:
+    hosts = [host.name for host in (source, target) if host and not host.software.qemu]
+    return f"the version of QEMU on {' and '.join(hosts)}" if hosts else "the host of the guest"
+
+
+def _same_qemu(move: MoveCase) -> bool:
+    source = move.source
+    same = isinstance(source, Known) and source.value.software.qemu == move.target.software.qemu
+    return same and bool(move.target.software.qemu)
+
+
+RULE = Rule(
+    "MIG007", "The target's QEMU is older than the guest's machine", About.MOVE, check, (LIVE,)
+)

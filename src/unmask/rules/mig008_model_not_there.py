@@ -1,0 +1,118 @@
+"""The guest's CPU model does not exist on the target, or is another one there.
+
+## Why it matters
+
+A custom model of Proxmox VE is a section of one file that a cluster shares. In another cluster the
+same name can be missing or mean other flags: a guest that is configured there with a name that does
+not exist is started with kvm64, without a word. libvirt knows the models of its own version: one
+that an older libvirt does not know keeps the guest from starting.
+
+## How it decides
+
+Within a Proxmox VE cluster a custom model is the same everywhere. To another cluster both kinds of
+move are blocked where it does not exist or its flags differ, and unknown where its models were not
+read. A guest whose custom model is gone already is told that its next start, there as here, gets
+the default. On libvirt hosts the list of models in the target's domain capabilities decides; where
+there is none, nothing is said.
+
+## Remedy
+
+Copy the section of cpu-models.conf to the other cluster first; take a model that both know.
+
+## What fix does
+
+Nothing yet: this version reads and never writes.
+
+## When to accept it
+
+Hardly ever.
+
+## References
+
+- qemu-server, src/PVE/QemuServer/CPUConfig.pm, custom models; src/PVE/QemuMigrate.pm
+- libvirt, "Unknown CPU model", observed with libvirt 9.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unmask.errors import UnreadError
+from unmask.model.cpu import CpuSpec, Mode, Origin, RemarkKind
+from unmask.model.finding import About, Problem, Rule
+from unmask.model.inventory import Cluster, Platform
+from unmask.model.move import MoveCase
+from unmask.rules import _moves
+from unmask.rules._moves import BOTH
+
+PREFIX = "custom-"
+
+
+def check(move: MoveCase) -> Iterator[Problem]:
+    """Yield where the target does not have the guest's CPU model."""
+    if not _moves.is_vm(move):
+        return
+    if move.case.guest.platform is Platform.LIBVIRT:
+        yield from _unknown_name(move)
+        return
+    configured = move.case.guest.configured
+    if configured.remarked(RemarkKind.CUSTOM_MISSING):
+        yield _moves.told(
+            f"The custom model of its configuration does not exist: started on {move.target.name} "
+            f"it gets {move.started.label}, as everywhere."
+        )
+    custom = configured.origin is Origin.CUSTOM
+    if custom and move.case.cluster != move.cluster:
+        yield from _elsewhere(move, configured)
+
+
+def _elsewhere(move: MoveCase, configured: CpuSpec) -> Iterator[Problem]:
+    if move.cluster is None:
+        raise UnreadError(f"which custom models {move.target.name} has")
+    here, there = _defined(move.case.cluster, configured), _defined(move.cluster, configured)
+    name = configured.label
+    if there is None:
+        yield _moves.told(
+            f"{move.cluster.name} has no custom model {name}.",
+            stops=BOTH,
+        )
+    elif here is None:
+        raise UnreadError(f"what {name} is in its own cluster", "cpu-models.conf")
+    elif _makes(here) != _makes(there):
+        differing = (here.on ^ there.on) | (here.off ^ there.off)
+        yield _moves.told(
+            f"{name} is another model in {move.cluster.name} than here.",
+            stops=BOTH,
+            flags=differing,
+        )
+
+
+def _defined(cluster: Cluster | None, spec: CpuSpec) -> CpuSpec | None:
+    models = dict(cluster.custom_models) if cluster else {}
+    return models.get(spec.label.removeprefix(PREFIX))
+
+
+def _makes(spec: CpuSpec) -> tuple[object, ...]:
+    """Return what a model's definition decides, whatever it is called."""
+    return spec.mode, spec.model, spec.on, spec.off, spec.properties
+
+
+def _unknown_name(move: MoveCase) -> Iterator[Problem]:
+    guest = move.case.guest
+    kind = (guest.arch, guest.accelerator)
+    known = {
+        name
+        for offer in move.target.offers
+        if (offer.arch, offer.accelerator) == kind
+        for name, _ in offer.usable
+    }
+    names = {spec.model for spec in (guest.current, guest.configured) if spec.mode is Mode.MODEL}
+    for name in sorted(filter(None, names)):
+        if known and name not in known:
+            yield _moves.told(
+                f"libvirt on {move.target.name} does not know the CPU model {name}.",
+                stops=_moves.kinds(move),
+            )
+
+
+RULE = Rule("MIG008", "The CPU model does not exist on the target", About.MOVE, check)

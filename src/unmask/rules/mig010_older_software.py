@@ -1,0 +1,93 @@
+"""The target's virtualisation software is older, or is known for refusing what comes from this one.
+
+## Why it matters
+
+Developers test moves from older versions to newer ones. Back again a guest can meet a node that
+does not know a device, a property of its CPU, or the format of its state. And newer versions have
+errors of their own: QEMU 10.0 reports the feature `ht` where older ones did not, and libvirt then
+refuses the guest with "guest CPU doesn't match specification: extra features: ht" until it is
+stopped and started, or the target's libvirt has the correction.
+
+## How it decides
+
+The live move is unknown where the target's Proxmox VE or libvirt is older than the source's (first
+two numbers of the version), and where a guest of libvirt with a checked CPU goes from QEMU before
+10.0 to 10.0 or newer and does not see `ht`. Where a version was not read, the live move is unknown.
+A cold move is not affected.
+
+## Remedy
+
+Update the target first. Stop and start guests that cannot follow.
+
+## What fix does
+
+Nothing: software is updated by the operator.
+
+## When to accept it
+
+Where the same move has been tried with the same versions.
+
+## References
+
+- Proxmox VE documentation: upgrade guides, "migrate from older to newer"
+- libvirt, commit ba16113c7605: incoming migration to QEMU 10.0 and the feature `ht`; libvirt 11.9
+  does not have it
+- observed texts: harvester issue 11615, kubevirt issue 16386
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unmask.errors import UnreadError
+from unmask.model.finding import About, Problem, Rule
+from unmask.model.inventory import Host, Platform
+from unmask.model.move import MoveCase
+from unmask.rules import _moves
+from unmask.rules._moves import LIVE
+
+REPORTS_HT = (10, 0)
+
+
+def check(move: MoveCase) -> Iterator[Problem]:
+    """Yield what the versions of both nodes leave open for a live move."""
+    if not _moves.moves_under_kvm(move):
+        return
+    source, target = move.source.value, move.target
+    if move.case.guest.platform is Platform.LIBVIRT and _moves.guarded(move):
+        yield from _extra_features(move, source, target)
+    here, there = (_moves.version(host.software.hypervisor) for host in (source, target))
+    if not here or not there:
+        unread = [host.name for host in (source, target) if not _version_read(host)]
+        raise UnreadError(
+            "which versions of the hypervisor's software run on both nodes",
+            f"the version on {' and '.join(unread)}",
+        )
+    if there < here:
+        yield _moves.told(
+            f"{target.name} has {target.software.hypervisor}, older than "
+            f"{source.software.hypervisor} here: only moves to newer versions are tested.",
+            unsure=(LIVE,),
+            needs="an update of the target, or a trial",
+        )
+
+
+def _version_read(host: Host) -> bool:
+    return bool(_moves.version(host.software.hypervisor))
+
+
+def _extra_features(move: MoveCase, source: Host, target: Host) -> Iterator[Problem]:
+    old, new = (_moves.version(host.software.qemu) for host in (source, target))
+    if not old or not new or old >= REPORTS_HT or new < REPORTS_HT:
+        return
+    if move.case.view.x86 and not move.case.view.shows("ht"):
+        yield _moves.told(
+            f"From QEMU {source.software.qemu} to {target.software.qemu} libvirt can refuse a "
+            "guest with several threads: extra features: ht.",
+            unsure=(LIVE,),
+            flags=("ht",),
+            needs="a libvirt on the target that has the correction",
+        )
+
+
+RULE = Rule("MIG010", "The target's software is older or refuses it", About.MOVE, check, (LIVE,))

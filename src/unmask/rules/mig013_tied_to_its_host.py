@@ -1,0 +1,102 @@
+"""Something beside the CPU holds the guest on its host: a device, a disk, memory.
+
+## Why it matters
+
+A PCI or USB device that was handed through, a disk that only this node has, an ISO image in a
+drive, memory that is encrypted by this machine's firmware (SEV, TDX): none of these is on another
+node, and the migration fails, or never begins. Local disks are copied, which takes its time.
+
+## How it decides
+
+It reads the guest's configuration, the storages and the mappings (the page on targets says which
+privileges that takes). A tie blocks the kinds of move that it concerns, to nodes that do not have
+the same thing. What could not be read leaves them unknown, and so does what only the target tells,
+such as free huge pages. A disk that the move copies is told. Pinned processors are told too.
+
+## Remedy
+
+Use shared storage or replication, mappings of devices (with `live-migration-capable` where the
+device can), and eject ISO images.
+
+## What fix does
+
+Nothing yet: this version reads and never writes.
+
+## When to accept it
+
+Where the guest is meant to stay with its device.
+
+## References
+
+- qemu-server, src/PVE/QemuMigrate.pm, src/PVE/QemuMigrate/Helpers.pm
+- libvirt, src/qemu/qemu_migration.c, qemuMigrationSrcIsAllowed and qemuMigrationSrcIsSafe
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unmask.errors import UnreadError
+from unmask.model.finding import About, Problem, Rule
+from unmask.model.inventory import Platform
+from unmask.model.move import MoveCase
+from unmask.model.reading import Missing
+from unmask.model.tie import Tie, TieKind
+from unmask.rules import _moves
+from unmask.rules._moves import COLD, LIVE, MoveKind
+
+WORDS = {
+    TieKind.PASSTHROUGH: "a device of this host",
+    TieKind.LOCAL_DISK: "a local disk",
+    TieKind.STORAGE: "storage that is not there",
+    TieKind.LOCAL_FILE: "a local file",
+    TieKind.HUGEPAGES: "huge pages",
+    TieKind.CONFIDENTIAL: "memory bound to this machine",
+    TieKind.AFFINITY: "pinned processors",
+    TieKind.RESOURCE: "a resource of this host",
+}
+
+
+def check(move: MoveCase) -> Iterator[Problem]:
+    """Yield what holds the guest on its host; raises where that was not read."""
+    ties = move.case.guest.ties
+    if isinstance(ties, Missing):
+        raise UnreadError(f"what holds it on its host: {ties.reason}", ties.needs)
+    for tie in ties.value:
+        yield from _told(move, tie)
+
+
+def _told(move: MoveCase, tie: Tie) -> Iterator[Problem]:
+    target = move.target.name
+    if not tie.live and not tie.cold:
+        yield _moves.told(f"To be known: {tie.what} ({WORDS[tie.kind]}).")
+        return
+    kinds = _kinds(move, tie)
+    if target in tie.copied_to and kinds:
+        yield _moves.told(f"The move copies {tie.what} to {target}{_option(move, kinds)}.")
+    elif tie.holds(target) and kinds:
+        if tie.unread is not None:
+            yield _moves.told(
+                f"{tie.what}: {tie.unread.reason}.", unsure=kinds, needs=tie.unread.needs
+            )
+        else:
+            yield _moves.told(
+                f"{tie.what} ({WORDS[tie.kind]}) holds the guest: {target} does not have it."
+                if tie.kind is not TieKind.CONFIDENTIAL
+                else f"{tie.what} binds the guest's memory to this machine.",
+                stops=kinds,
+            )
+
+
+def _kinds(move: MoveCase, tie: Tie) -> tuple[MoveKind, ...]:
+    """Return the kinds of move that come into question and that the tie concerns."""
+    concerned = {LIVE: tie.live, COLD: tie.cold}
+    return tuple(kind for kind in _moves.kinds(move) if concerned[kind])
+
+
+def _option(move: MoveCase, kinds: tuple[MoveKind, ...]) -> str:
+    proxmox = move.case.guest.platform is Platform.PROXMOX
+    return " (alive with --with-local-disks)" if proxmox and LIVE in kinds else ""
+
+
+RULE = Rule("MIG013", "Something holds the guest on its host", About.MOVE, check)
