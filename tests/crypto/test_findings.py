@@ -6,7 +6,6 @@ import pytest
 
 from support.feature_views import of_model, view
 from unmask.cpu import catalogue
-from unmask.crypto import notes
 from unmask.crypto.consumers import consumers
 from unmask.crypto.drivers import meaning
 from unmask.crypto.outlook import judge
@@ -115,17 +114,6 @@ def test_wireguard_of_freebsd_is_not_known_and_aes_is_not_its_cause() -> None:
     outlook = judge(consumers()["freebsd"], of_model("kvm64"), cipher="chacha20-poly1305")
     assert (outlook.status, outlook.missing) == (Status.UNKNOWN, ())
     assert [note.text for note in outlook.notes] == ["AES flags play no part."]
-
-
-@pytest.mark.parametrize("model", ["x86-64-v3", "x86-64-v4"])
-def test_proxmox_v3_hangs_linux_under_tcg(model: str) -> None:
-    (note,) = notes.emulated_boot(of_model(model, accelerator=Accelerator.TCG))
-    assert (note.kind, "xsaveopt" in note.text) == (NoteKind.FATAL, True)
-    assert not list(notes.emulated_boot(of_model(model)))
-    cured = of_model(model, "xsaveopt", accelerator=Accelerator.TCG)
-    assert not list(notes.emulated_boot(cured))
-    assert not list(notes.emulated_boot(of_model("kvm64", accelerator=Accelerator.TCG)))
-    assert not list(notes.emulated_boot(of_model("Haswell", accelerator=Accelerator.TCG)))
 
 
 @pytest.mark.parametrize(

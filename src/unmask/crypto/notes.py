@@ -18,7 +18,6 @@ _ARM_GCM = ("aes", "pmull")
 """What Go and BoringSSL look for on ARM where it is several flags on x86."""
 _WORTH_SAYING = 1.5
 """How much faster another cipher must be; below, it is within what measurements vary."""
-_XSAVE_LEAF = ("xsaveopt", "xsavec", "xgetbv1", "xsaves")
 
 EMULATED = Note(
     NoteKind.EMULATED,
@@ -114,19 +113,3 @@ def inferred(consumer: Consumer) -> Iterator[Note]:
     """Yield what about a consumer is only inferred."""
     if consumer.inferred:
         yield Note(NoteKind.SUSPECTED, consumer.inferred, Confidence.TENTATIVE)
-
-
-def emulated_boot(view: FeatureView) -> Iterator[Note]:
-    """Yield that Linux hangs at boot under TCG with XSAVE but without any flag of its leaf.
-
-    QEMU (target/i386/cpu.h, cr4_reserved_bits) then takes CR4.OSXSAVE for reserved. Seen with
-    Linux 6.1 and 6.18 under Proxmox's x86-64-v3; +xsaveopt cures it.
-    """
-    if view.accelerator is not Accelerator.TCG or not view.shows("xsave"):
-        return
-    if all(view.hides(flag) for flag in _XSAVE_LEAF):
-        text = (
-            f"{view.label} shows xsave without xsaveopt: under TCG, Linux hangs at boot (seen with "
-            "6.1 and 6.18); +xsaveopt cures it, and KVM is not affected."
-        )
-        yield Note(NoteKind.FATAL, text)

@@ -8,7 +8,10 @@ FreeBSD has to be loaded; and an OPENSSL_ia32cap in the environment of a service
 what the CPU has. Changing the CPU model helps in none of these cases.
 
 A well-known recipe for benchmarks, `OPENSSL_ia32cap=~0x200000200000000`, takes away far more than
-AES-NI and PCLMULQDQ: without a second number it clears AVX2, BMI, SHA, VAES and AVX-512 too.
+AES-NI and PCLMULQDQ: without a second number it clears AVX2, BMI, SHA, VAES and AVX-512 too. With
+`:~0` behind it, which leaves those alone, it may take away nothing at all: OpenSSL's VAES code for
+GCM and XTS asks for neither AES nor PCLMULQDQ. And the bit that the manual page of 3.5 and 3.6
+gives for AVX2, `:~0x20000000000`, is that of VAES; AVX2's is `:~0x20`.
 
 ## How it decides
 
