@@ -21,6 +21,8 @@ from unmask.sources.proxmox_ssh import SOURCE
 
 pytestmark = pytest.mark.peer
 
+VM = GuestKind.VM
+
 
 @dataclass(frozen=True, slots=True)
 class Both:
@@ -111,3 +113,12 @@ def test_the_same_stands_in_the_way_of_a_change(both: Both) -> None:
     assert {"backup", "suspended"} <= {lock for lock, _, _ in ours.values()}
     assert ours["homelab/125"][1:] == ("started", ())
     assert ours["homelab/126"][1:] == ("", ("pve2",))
+
+
+def test_the_same_holds_guests_on_their_nodes(both: Both) -> None:
+    ours, theirs = (
+        {item.subject: (item.ties, item.confined) for item in found.guests if item.kind is VM}
+        for found in (both.api, both.ssh)
+    )
+    assert ours == theirs
+    assert [confined for _, confined in ours.values() if confined.value]

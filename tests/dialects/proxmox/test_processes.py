@@ -64,6 +64,24 @@ def test_what_runs_it(words: tuple[str, ...], accelerator: Accelerator) -> None:
     assert process.accelerator is accelerator
 
 
+@pytest.mark.parametrize(
+    ("machine", "expected"),
+    [
+        (("-machine", "type=pc-q35-9.2+pve1"), "pc-q35-9.2+pve1"),
+        (("-machine", "accel=tcg,smm=off,type=pc-i440fx-10.1+pve0"), "pc-i440fx-10.1+pve0"),
+        (("-M", "q35,hpet=off"), "q35"),
+        (("-machine", "accel=kvm"), ""),
+        ((), ""),
+    ],
+)
+def test_its_machine(machine: tuple[str, ...], expected: str) -> None:
+    process = parse(line("/usr/bin/kvm", "-id", "101", "-cpu", KVM64, *machine))
+    assert process is not None
+    assert process.machine == expected
+    found = observed(configured("machine: q35\n"), process, {}, "9")
+    assert found.machine == (expected or "q35")
+
+
 def test_the_last_cpu_counts_as_for_qemu() -> None:
     process = parse(line("kvm", "-id", "7", "-cpu", "kvm64", "-cpu", "host"))
     assert process is not None
