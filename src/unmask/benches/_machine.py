@@ -20,6 +20,7 @@ from unmask.model.inside import Inside
 from unmask.model.reading import Known
 
 PROBES = frozenset({"cpu", "system", "virtualisation", "resources", "openssl"})
+SERVICES = frozenset({"tls_services", "tls_processes", "openvpn"})
 LOOK_SECONDS = 30.0
 """For looking what a machine is."""
 WAY = 5.0
@@ -40,6 +41,8 @@ class Wanted:
     """Whether `cryptsetup benchmark` runs where it is there."""
     extra: tuple[Run, ...] = ()
     """Further runs, each once."""
+    services: bool = False
+    """Whether to look which programs there may encrypt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def measure(door: Door, who: Subject, wanted: Wanted, rounds: Rounds | None = No
         UnmaskError: It cannot be entered, or what runs there cannot be made sense of.
     """
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    inside = door.look(LOOK_SECONDS, PROBES)
+    inside = door.look(LOOK_SECONDS, PROBES | (SERVICES if wanted.services else frozenset()))
     plan = planned(inside, wanted, rounds)
     result = BenchResult(
         subject=who.subject,
@@ -78,6 +81,7 @@ def measure(door: Door, who: Subject, wanted: Wanted, rounds: Rounds | None = No
         method=wanted.effort.value,
         way=door.way,
         environment=environment(inside),
+        services=services(inside),
     )
     problems = list(_lacking(inside))
     if not plan.runs:
@@ -134,6 +138,18 @@ def environment(inside: Inside) -> Environment:
         resources=inside.resources,
         openssl=inside.openssl,
     )
+
+
+def services(inside: Inside) -> tuple[str, ...]:
+    """Return the programs found that may encrypt, as their files or the kernel name them."""
+    names: list[str] = []
+    if isinstance(inside.tls_services, Known):
+        names += [service.name for service in inside.tls_services.value]
+    if isinstance(inside.tls_processes, Known):
+        names += [process.name for process in inside.tls_processes.value]
+    if isinstance(inside.openvpn, Known) and inside.openvpn.value:
+        names.append("openvpn")
+    return tuple(dict.fromkeys(names))
 
 
 def _usual(inside: Inside, wanted: Wanted, measured: float) -> Sequence[Run]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -14,11 +15,12 @@ import typer
 from unmask import __version__
 from unmask.benches import bench
 from unmask.benches.bench import Outcome
-from unmask.cli import access, collecting, files, guests, measuring, ssh, terminal
+from unmask.cli import access, collecting, files, guests, measuring, pasted, ssh, terminal
 from unmask.cli.collecting import Asked
 from unmask.cli.measuring import Choice
 from unmask.dialects import saved_bench
 from unmask.errors import InputError, UsageError
+from unmask.measure.compare import Limits, link_limit
 from unmask.model.bench import BenchResult
 from unmask.model.source import Interrupted
 from unmask.report._bench import document, table
@@ -31,6 +33,28 @@ class BenchFormat(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Where the report goes, and as what."""
+
+    form: BenchFormat
+    output: Path | None
+    started: str
+
+    def show(self, results: Sequence[BenchResult], wanted: document.Asked) -> None:
+        """Write or print the report on results."""
+        said = document.build(results, wanted, version=__version__, started=self.started)
+        if self.form is BenchFormat.JSON:
+            text = report.render(said)
+        else:
+            paint = Paint(not self.output and terminal.colours(os.environ))
+            text = table.render(said, terminal.width(os.environ), paint)
+        if self.output:
+            files.write(self.output, text)
+        else:
+            terminal.put(text)
 
 
 VM = typer.Option(
@@ -52,6 +76,22 @@ AS = typer.Option(
     metavar="MODELS",
     help="Measure the node as guests of these CPU models would see it: kvm64,x86-64-v3,host.",
 )
+READ = typer.Option(
+    "--read",
+    metavar="FILE",
+    help="Judge output that somebody pasted, and measure nothing.",
+)
+MASKED = typer.Option("--masked", metavar="FILE", help="With --read: the same, masked.")
+FORCED = typer.Option("--forced", metavar="FILE", help="With --read: the same, forced.")
+COMPARE_WITH = typer.Option(
+    "--compare-with", metavar="FILE", help="With --read: earlier output of the same machine."
+)
+LINK = typer.Option(
+    "--link", metavar="GBIT", min=0.001, max=10000, help="With --compare: the network's speed."
+)
+ADVISE = typer.Option(
+    "--advise", help="Show what can be done inside guests whose hypervisor cannot be changed."
+)
 REFERENCE = typer.Option("--reference", help="Measure the guests' nodes too, as their ceiling.")
 SAVE = typer.Option("--save", metavar="FILE", help="Save the results, with all that was printed.")
 COMPARE = typer.Option("--compare", metavar="FILE", help="Compare with results that were saved.")
@@ -71,7 +111,13 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     algorithms: Annotated[str, ALGORITHMS] = "",
     node: Annotated[str, NODE] = "",
     models: Annotated[str, AS] = "",
+    read: Annotated[Path | None, READ] = None,
+    masked: Annotated[Path | None, MASKED] = None,
+    forced: Annotated[Path | None, FORCED] = None,
+    compare_with: Annotated[Path | None, COMPARE_WITH] = None,
     reference: Annotated[bool, REFERENCE] = False,
+    advise: Annotated[bool, ADVISE] = False,
+    link: Annotated[float | None, LINK] = None,
     save: Annotated[Path | None, SAVE] = None,
     compare: Annotated[Path | None, COMPARE] = None,
     form: Annotated[BenchFormat, FORMAT] = BenchFormat.TABLE,
@@ -92,7 +138,16 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 ) -> None:
     """Measure the cryptography of guests, and say why it is as fast as it is."""
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    before = _saved(compare) if compare else ()
+    shown = Shown(form, output, started)
+    wanted = document.Asked(
+        before=_saved(compare) if compare else (),
+        limits=Limits(link=link_limit(link)) if link else None,
+        advise=advise,
+    )
+    if pasted.wanted(read, masked, forced, compare_with):
+        results, before = pasted.read(read, masked, forced, compare_with)
+        shown.show(results, replace(wanted, before=(*before, *wanted.before)))
+        return
     asked = Asked(
         target=target or (),
         config=config,
@@ -118,13 +173,14 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         wanted=bench.Wanted(
             measuring.effort(quick=quick, thorough=thorough),
             measuring.algorithms(algorithms),
+            services=advise,
         ),
     )
     jobs = measuring.jobs(asked, choice)
     outcome = bench.run(jobs, parallel, terminal.progress)
     if save:
         files.write(save, saved_bench.dump(tuple(outcome.results)), files.PRIVATE)
-    _show(outcome.results, before, form, output, started)
+    shown.show(outcome.results, wanted)
     raise typer.Exit(_exit_code(outcome, len(jobs)))
 
 
@@ -138,25 +194,6 @@ def _saved(path: Path) -> tuple[BenchResult, ...]:
         return saved_bench.load(files.read(path, saved_bench.LIMIT))
     except InputError as error:
         raise UsageError(f"{path}: {error}") from error
-
-
-def _show(
-    results: Sequence[BenchResult],
-    before: Sequence[BenchResult],
-    form: BenchFormat,
-    output: Path | None,
-    started: str,
-) -> None:
-    said = document.build(results, before, version=__version__, started=started)
-    if form is BenchFormat.JSON:
-        text = report.render(said)
-    else:
-        paint = Paint(not output and terminal.colours(os.environ))
-        text = table.render(said, terminal.width(os.environ), paint)
-    if output:
-        files.write(output, text)
-    else:
-        terminal.put(text)
 
 
 def _exit_code(outcome: Outcome, jobs: int) -> int:

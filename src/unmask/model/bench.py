@@ -127,6 +127,8 @@ class BenchResult:
     samples: tuple[Sample, ...] = ()
     problems: tuple[str, ...] = ()
     """What could not be measured and why, a sentence each."""
+    services: tuple[str, ...] = ()
+    """Programs found there that may encrypt: "nginx", "openvpn"; where they were looked for."""
 
 
 class Cause(StrEnum):

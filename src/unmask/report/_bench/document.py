@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from unmask.measure import diagnosis, noise, reference
+from unmask.measure import advise, diagnosis, noise, reference
+from unmask.measure.advise import Snippet
+from unmask.measure.compare import Change, Limits, compare
 from unmask.measure.noise import Noise
 from unmask.measure.reference import Share, WhatIf
 from unmask.measure.statistics import Series, series
@@ -13,6 +15,8 @@ from unmask.model.bench import BenchResult, Diagnosis
 
 WHAT_IF = "what-if"
 """In the method of a result whose settings are CPU models."""
+PASTED = "pasted"
+"""The method of output that somebody has pasted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,27 @@ class Machine:
     """Of its node's speed, where the node was measured too."""
     headline: str = ""
     what_if: tuple[WhatIf, ...] = ()
+    earlier: BenchResult | None = None
+    """What it is compared with; None where nothing is, or where there is no such machine in it."""
+    changes: tuple[Change, ...] = ()
+    snippets: tuple[Snippet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is wanted beside the figures and their cause."""
+
+    before: tuple[BenchResult, ...] = ()
+    """Earlier results to compare with."""
+    limits: Limits | None = None
+    """What the operator says of links and disks."""
+    advise: bool = False
+    """Whether to show what can be done inside the machines."""
+    current: str = ""
+    """The CPU model against which others are held in what-if runs; "" for none."""
+
+
+NOTHING = Asked()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,47 +66,52 @@ class BenchDocument:
 
 
 def build(
-    results: Sequence[BenchResult],
-    before: Sequence[BenchResult] = (),
-    *,
-    version: str,
-    started: str,
-    current: str = "",
+    results: Sequence[BenchResult], asked: Asked = NOTHING, *, version: str, started: str
 ) -> BenchDocument:
     """Return what is to be said of results.
 
     Args:
         results: Of guests and nodes; a guest is held against the result of its node.
-        before: Earlier results of the same machines.
+        asked: What else is wanted.
         version: Of unmask.
         started: ISO 8601 in UTC.
-        current: The CPU model against which others are held in what-if runs; "" for none.
     """
     nodes = {
         result.host: result
         for result in results
         if result.host and result.subject == result.host and not _asks_what_if(result)
     }
-    machines = tuple(_machine(result, nodes, current) for result in results)
+    machines = tuple(_machine(result, nodes.get(result.host), asked) for result in results)
     return BenchDocument(version, started, machines)
 
 
-def _machine(result: BenchResult, nodes: Mapping[str, BenchResult], current: str) -> Machine:
-    every = series(result.samples)
-    disturbed = noise.judge(result)
+def _machine(result: BenchResult, node: BenchResult | None, asked: Asked) -> Machine:
+    machine = Machine(result, series(result.samples), noise.judge(result))
     if _asks_what_if(result):
-        return Machine(result, every, disturbed, what_if=reference.what_if(result, current))
-    node = nodes.get(result.host)
-    if node is None or node is result:
-        return Machine(result, every, disturbed, diagnosis.diagnose(result))
-    return Machine(
-        result,
-        every,
-        disturbed,
-        diagnosis.diagnose(result, node),
-        reference.shares(result, node),
-        reference.headline(result, node),
-    )
+        return replace(machine, what_if=reference.what_if(result, asked.current))
+    if node is result:
+        node = None
+    found = diagnosis.diagnose(result, node)
+    machine = replace(machine, diagnosis=found)
+    if node is not None:
+        shares, headline = reference.shares(result, node), reference.headline(result, node)
+        machine = replace(machine, shares=shares, headline=headline)
+    if asked.advise:
+        snippets = advise.snippets(result, found, result.services)
+        machine = replace(machine, snippets=snippets)
+    earlier = _earlier(result, asked.before)
+    if earlier is None:
+        return machine
+    return replace(machine, earlier=earlier, changes=compare(earlier, result, asked.limits))
+
+
+def _earlier(result: BenchResult, before: Sequence[BenchResult]) -> BenchResult | None:
+    """Return the earlier result of the same machine; pasted output has no name that would tell."""
+    if result.method == PASTED:
+        return before[0] if before else None
+    fitting = [one for one in before if one.subject == result.subject]
+    alike = [one for one in fitting if one.method == result.method]
+    return next(iter(alike or fitting), None)
 
 
 def _asks_what_if(result: BenchResult) -> bool:

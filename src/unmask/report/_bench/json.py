@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from unmask.measure.advise import Snippet
+from unmask.measure.compare import Change
 from unmask.measure.reference import Share, WhatIf
 from unmask.measure.statistics import Series
 from unmask.model.bench import BenchResult, Diagnosis
@@ -40,6 +42,8 @@ def _machine(machine: Machine) -> dict[str, Any]:
         "diagnosis": _diagnosis(machine.diagnosis) if machine.diagnosis else None,
         "node": [_share(share) for share in machine.shares],
         "what_if": [_what_if(row) for row in machine.what_if],
+        "changes": [_change(change) for change in machine.changes],
+        "snippets": [_snippet(snippet) for snippet in machine.snippets],
         "problems": list(result.problems),
     }
 
@@ -117,4 +121,25 @@ def _what_if(row: WhatIf) -> dict[str, Any]:
         "of_host": row.of_host,
         "noisy": row.noisy,
         "note": row.note,
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "tool": change.tool.value,
+        "algorithm": change.algorithm,
+        "before": change.before,
+        "after": change.after,
+        "ratio": change.ratio,
+        "credit": change.credit.value,
+        "sentence": change.sentence,
+    }
+
+
+def _snippet(snippet: Snippet) -> dict[str, Any]:
+    return {
+        "title": snippet.title,
+        "path": snippet.path,
+        "text": snippet.text,
+        "warning": snippet.warning,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from unmask.measure.advise import Snippet
 from unmask.measure.statistics import Series
 from unmask.model.bench import (
     FORCED,
@@ -75,7 +76,7 @@ def _machine(machine: Machine, width: int, paint: Paint) -> Iterator[str]:
     title = clean(result.name or result.subject, 60)
     if result.name and result.name != result.subject:
         title += f" ({clean(result.subject, 60)})"
-    told = [word for word in (result.method, result.way and f"by {result.way}") if word]
+    told = [word for word in (result.method, result.way) if word]
     yield paint.heading(title) + "".join(f", {clean(word, 80)}" for word in told)
     if machine.diagnosis:
         yield from wrap(f"{CAUSES[machine.diagnosis.cause]}: {_sentence(machine)}", width, "  ")
@@ -90,10 +91,27 @@ def _machine(machine: Machine, width: int, paint: Paint) -> Iterator[str]:
         yield from _listed("Do", machine.diagnosis.advice, width)
         yield from _listed("Will not help", machine.diagnosis.useless, width)
     yield from _listed("Against its node", [share.sentence for share in machine.shares], width)
+    if machine.earlier:
+        heading = f"Since {machine.earlier.started or machine.earlier.subject}"
+        yield from _listed(heading, [change.sentence for change in machine.changes], width)
+    yield from _snippets(machine.snippets, width)
     if not machine.noise.fit:
         yield from _listed("Disturbed", machine.noise.reasons, width)
         yield from _listed("To measure better", machine.noise.advice, width)
     yield from _listed("Problems", result.problems, width)
+
+
+def _snippets(found: Sequence[Snippet], width: int) -> Iterator[str]:
+    """Yield what can be put into files of the guest; their lines are never wrapped."""
+    if not found:
+        return
+    yield "  Inside the guest, where its hypervisor cannot be changed:"
+    for snippet in found:
+        place = f", in {snippet.path}" if snippet.path else ""
+        yield from wrap(f"{snippet.title}{place}:", width, "  - ", "    ")
+        yield from ("      " + clean(line) for line in snippet.text.splitlines())
+        if snippet.warning:
+            yield from wrap(snippet.warning, width, "    ")
 
 
 def _sentence(machine: Machine) -> str:
