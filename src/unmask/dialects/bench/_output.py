@@ -10,6 +10,10 @@ from unmask.dialects.bench._quantity import doubt
 from unmask.model.bench import PLAIN, Ended, Sample, Tool
 
 
+SAMPLES = 500
+"""That one text gives at most; the rest is left."""
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """A program's output, readable (`_screen.readable`)."""

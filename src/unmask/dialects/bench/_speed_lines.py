@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 NAME = r"[A-Za-z][\w()/.,+-]{0,60}(?: [a-z0-9]{2,12})?"
 """An algorithm: "AES-128-GCM", "aes-128 cbc", "rc5-32/12 cbc", "hmac(md5)"."""
@@ -43,6 +44,8 @@ _TIME = frozenset({"real", "user", "sys"})
 """What `time -p` prints below the table in the form of a row."""
 _DEFAULT_BLOCKS = {5: (16, 64, 256, 1024, 8192), 6: (16, 64, 256, 1024, 8192, 16384)}
 """By number of columns, before 1.1.0 and since: for rows that were pasted without their heading."""
+LINES = 500
+"""Counts, and rows, of one run that are read; `openssl speed` without arguments prints 200."""
 _PLAIN_LIMIT = 10000.0
 """Bytes a second up to which the table prints no "k"."""
 
@@ -78,8 +81,8 @@ def timed(text: str) -> tuple[Timed, ...]:
     begun: list[Timed] = []
     waiting: dict[str, int] = {}
     marks = sorted(
-        [(match.start(), 0, match) for match in BEGUN.finditer(text)]
-        + [(match.start(), 1, match) for match in _DONE.finditer(text)],
+        [(match.start(), 0, match) for match in islice(BEGUN.finditer(text), LINES)]
+        + [(match.start(), 1, match) for match in islice(_DONE.finditer(text), LINES)],
         key=lambda mark: mark[:2],
     )
     for _, done, match in marks:
@@ -118,26 +121,26 @@ def number(text: str) -> float:
 
 def rows(text: str) -> tuple[Row, ...]:
     """Return the rows of every table in `text`, in order."""
-    headings = list(HEADING.finditer(text))
+    headings = list(islice(HEADING.finditer(text), LINES))
     if not headings:
-        return _rows_without_heading(text)
+        return tuple(islice(_rows_without_heading(text), LINES))
     found: list[Row] = []
     ends = [*(match.start() for match in headings[1:]), len(text)]
     for heading, end in zip(headings, ends, strict=True):
         region = text[heading.end() : end]
         if heading["mr_blocks"]:
-            found += _mr_rows(region, _sizes(heading["mr_blocks"]))
+            found += islice(_mr_rows(region, _sizes(heading["mr_blocks"])), LINES)
         else:
-            found += _table(region, _sizes(heading["blocks"]))
-    return tuple(found)
+            found += islice(_table(region, _sizes(heading["blocks"])), LINES)
+    return tuple(found[:LINES])
 
 
 def _sizes(text: str) -> tuple[int, ...]:
     return tuple(int(size) for size in re.findall(r"\d+", text))
 
 
-def _rows_without_heading(text: str) -> tuple[Row, ...]:
-    """Return rows of `-multi`, whose heading is its children's, and rows pasted without one.
+def _rows_without_heading(text: str) -> Iterator[Row]:
+    """Yield rows of `-multi`, whose heading is its children's, and rows pasted without one.
 
     `-multi` prints no heading of its own where every algorithm was given by -evp (1.1.1, 3.0).
     """
@@ -145,8 +148,10 @@ def _rows_without_heading(text: str) -> tuple[Row, ...]:
     if children:
         sizes = _sizes(children[-1]["blocks"])
         region = text[children[-1].end() :]
-        return (*_mr_rows(region, sizes), *_table(region, sizes))
-    return tuple(_table(text, ()))
+        yield from _mr_rows(region, sizes)
+        yield from _table(region, sizes)
+    else:
+        yield from _table(text, ())
 
 
 def _mr_rows(text: str, sizes: tuple[int, ...]) -> Iterator[Row]:

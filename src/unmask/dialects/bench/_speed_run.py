@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -12,6 +13,9 @@ from unmask.dialects.bench._screen import sentence
 from unmask.dialects.bench._speed_lines import Row, Timed
 from unmask.dialects.bench._speed_names import algorithm as spelled
 from unmask.model.bench import Ended
+
+RUNS = 100
+"""Runs of one page that are read; the rest is left."""
 
 _COMMAND = re.compile(
     r"(?:^|[#$%>])[ ]*(?:[\w./=~+-]{1,80}[ ]+){0,8}?[\w./-]{0,80}openssl(?:\.exe)?[ ]+speed\b"
@@ -81,9 +85,8 @@ class Run:
 
 def split(text: str) -> list[Run]:
     """Return the runs in readable text, in order; one, perhaps blank, where there is none."""
-    edges = sorted({0, len(text), *_edges(text)})
-    parts = [text[start:end] for start, end in pairwise(edges)]
-    runs = [read(part) for part in parts]
+    edges = [*sorted({0, *_edges(text)} - {len(text)})[:RUNS], len(text)]
+    runs = [read(text[start:end]) for start, end in pairwise(edges)]
     said = [run for run in runs if not run.blank]
     version = next((run.version for run in runs if run.version), "")
     if said:
@@ -93,13 +96,16 @@ def split(text: str) -> list[Run]:
 
 def _edges(text: str) -> list[int]:
     """Return where runs begin: at command lines, between headings, and where counts start anew."""
-    edges = [
+    commands = [
         match.start()
         for match in _COMMAND.finditer(text)
         if not ILLEGAL.search(match[0]) and not KILLED.search(match[0])
     ]
+    edges = list(commands)
     headings = list(_speed_lines.HEADING.finditer(text))
     for first, second in pairwise(headings):
+        if bisect(commands, first.start()) < bisect(commands, second.start()):
+            continue
         start = _START.search(text, first.end(), second.start())
         edges.append(start.start() if start else second.start())
     return edges + _repeats(text, sorted(edges))
@@ -111,10 +117,10 @@ def _repeats(text: str, edges: list[int]) -> list[int]:
         return []
     found: list[int] = []
     seen: set[tuple[str, str]] = set()
-    remaining = list(edges)
+    passed = 0
     for match in _speed_lines.BEGUN.finditer(text):
-        while remaining and remaining[0] <= match.start():
-            remaining.pop(0)
+        if bisect(edges, match.start()) > passed:
+            passed = bisect(edges, match.start())
             seen.clear()
         key = (match["name"] or match["mr_name"], match["block"] or match["mr_block"])
         if key in seen:

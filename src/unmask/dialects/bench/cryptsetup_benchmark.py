@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from unmask.dialects.bench import _screen
-from unmask.dialects.bench._output import Output
+from unmask.dialects.bench._output import SAMPLES, Output
 from unmask.dialects.bench._quantity import NUMBER, scaled
 from unmask.model.bench import PLAIN, Ended, Sample, Tool
 
@@ -53,8 +54,8 @@ def parse(
     """
     text = _screen.readable(text)
     output = Output(Tool.CRYPTSETUP, "cryptsetup benchmark", text, setting, status)
-    samples = tuple(sample for match in _ROW.finditer(text) for sample in _row(match, output))
-    return samples or tuple(_none(output, algorithm))
+    samples = (sample for match in _ROW.finditer(text) for sample in _row(match, output))
+    return tuple(islice(samples, SAMPLES)) or tuple(_none(output, algorithm))
 
 
 def _row(match: re.Match[str], output: Output) -> Iterator[Sample]:

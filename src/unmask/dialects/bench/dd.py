@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 
 from unmask.dialects.bench import _screen
-from unmask.dialects.bench._output import Output
+from unmask.dialects.bench._output import SAMPLES, Output
 from unmask.dialects.bench._quantity import NUMBER, decimal
 from unmask.model.bench import PLAIN, Sample, Tool
 
@@ -103,7 +103,7 @@ def _runs(text: str) -> list[tuple[int, float]]:
         return [value for _, value in summaries[-1:]]
     found: list[tuple[int, float]] = []
     last = -1
-    for start, value in summaries:
+    for start, value in summaries[:SAMPLES]:
         counted = bisect_left(records, start)
         if counted > max(last, 0):
             found.append(value)

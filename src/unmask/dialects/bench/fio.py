@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from unmask.dialects.bench import _screen
 from unmask.dialects.bench._document import below, document, figure, items
-from unmask.dialects.bench._output import Output
+from unmask.dialects.bench._output import SAMPLES, Output
 from unmask.dialects.bench._quantity import NUMBER, scaled
 from unmask.model.bench import PLAIN, Sample, Tool
 
@@ -65,7 +65,7 @@ def parse(
     """
     text = _screen.readable(text)
     output = Output(tool, "fio", text, setting, status)
-    parts = list(_from_json(text)) or list(_from_text(text))
+    parts = (list(_from_json(text)) or list(_from_text(text)))[:SAMPLES]
     if not parts:
         error = _ERROR.search(text)
         complaint = (error["words"] or error["other"]) if error else ""

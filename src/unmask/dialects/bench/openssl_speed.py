@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from unmask.dialects.bench import _screen, _speed_doubts, _speed_run, openssl_version
 from unmask.dialects.bench._ending import by_status
+from unmask.dialects.bench._output import SAMPLES
 from unmask.dialects.bench._speed_lines import Row, Timed
 from unmask.dialects.bench._speed_names import algorithm as spelled
 from unmask.dialects.bench._speed_names import interface, is_aes
@@ -42,8 +43,9 @@ def parse(
     statuses = [None] * (len(runs) - 1) + [status]
     samples: list[Sample] = []
     for run, ended in zip(runs, statuses, strict=True):
-        samples += _samples(run, setting, ended, spelled(algorithm))
-    return tuple(samples)
+        if len(samples) < SAMPLES:
+            samples += _samples(run, setting, ended, spelled(algorithm))
+    return tuple(samples[:SAMPLES])
 
 
 def _samples(run: Run, setting: str, status: int | None, asked: str) -> list[Sample]:

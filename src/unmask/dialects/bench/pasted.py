@@ -43,11 +43,11 @@ _MARKS: tuple[tuple[re.Pattern[str], _Parse], ...] = (
         ),
         openssl_speed.parse,
     ),
-    (re.compile(r"\d+ connections in \d+ real seconds|openssl s_time\b"), s_time.parse),
+    (re.compile(r"\b\d{1,12} connections in \d{1,9} real|openssl s_time\b"), s_time.parse),
     (
         re.compile(
-            r"^# *Algorithm +\| |^PBKDF2-\w+ |cryptsetup[ -]benchmark|\d+ ?b +[\d.,]+ [KMGT]i?B/s"
-            r"|kernel crypto interface not available",
+            r"^# *Algorithm +\| |^PBKDF2-\w+ |cryptsetup[ -]benchmark"
+            r"|\b\d{2,4} ?b +[\d.,]{1,20} [KMGT]i?B/s|kernel crypto interface not available",
             re.MULTILINE,
         ),
         cryptsetup_benchmark.parse,
@@ -56,13 +56,19 @@ _MARKS: tuple[tuple[re.Pattern[str], _Parse], ...] = (
     (re.compile(r'"fio version"|^fio-\d|^ *(?:READ|WRITE): ', re.MULTILINE), fio.parse),
     (
         re.compile(
-            r"^iperf Done|\bsec +[\d.,]+ [KMGT]?Bytes +[\d.,]+ [KMGT]?bits/sec|\"sum_received\""
-            r"|^iperf3: |^Connecting to host .{1,80}, port \d",
+            r"^iperf Done|\bsec +[\d.,]{1,20} [KMGT]?Bytes +[\d.,]{1,20} [KMGT]?bits/sec"
+            r"|\"sum_received\"|^iperf3: |^Connecting to host .{1,80}, port \d",
             re.MULTILINE,
         ),
         iperf3.parse,
     ),
-    (re.compile(r"^\d+\+\d+ |^\d+ bytes .{0,60}(?:, | in )[\d.,]+ s", re.MULTILINE), dd.parse),
+    (
+        re.compile(
+            r"^\d{1,18}\+\d{1,18} |^\d{1,18} bytes .{0,60}(?:, | in )[\d.,]{1,20} s|^dd: ",
+            re.MULTILINE,
+        ),
+        dd.parse,
+    ),
     (
         re.compile(r"\d\.\d\dk[ \n]|\bIllegal instruction|openssl", re.MULTILINE),
         openssl_speed.parse,

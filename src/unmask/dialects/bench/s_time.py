@@ -8,9 +8,10 @@ Format: apps/s_time.c.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from unmask.dialects.bench import _screen
-from unmask.dialects.bench._output import Output
+from unmask.dialects.bench._output import SAMPLES, Output
 from unmask.model.bench import PLAIN, Sample, Tool
 
 REQUESTS = "requests"
@@ -51,7 +52,7 @@ def parse(
     reusing = _REUSING.search(text)
     output = Output(Tool.TLS, "openssl s_time", text, setting, status)
     samples: list[Sample] = []
-    for match in _RESULT.finditer(text):
+    for match in islice(_RESULT.finditer(text), SAMPLES):
         reused = bool(reusing and match.start() > reusing.start())
         samples += _samples(match, REUSED if reused else REQUESTS, output)
     if samples:
