@@ -94,6 +94,8 @@ def test_limits_of_versions() -> None:
         ("xts-aes-vaes-avx2", Status.HARDWARE),
         ("cryptd(__xts-aes-aesni)", Status.HARDWARE),
         ("rfc4106-gcm-aesni", Status.HARDWARE),
+        ("generic-gcm-aesni", Status.HARDWARE),
+        ("generic-gcm-vaes-avx10_512", Status.HARDWARE),
         ("ghash-clmulni", Status.HARDWARE),
         ("sha256-ni", Status.HARDWARE),
         ("cbc-aes-padlock", Status.HARDWARE),

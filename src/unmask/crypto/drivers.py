@@ -17,7 +17,8 @@ _TEMPLATES = frozenset(
      "authenc", "seqiv", "echainiv", "cryptd", "pcrypt", "adiantum", "ccm", "ccm_base", "hmac",
      "cmac", "cts", "lrw", "aes", "nhpoly1305")
 )  # fmt: skip
-_SOFTWARE = re.compile(r"generic|fixed-time|neonbs|-asm$|-x86_64$")
+# The kernel's "generic-gcm-aesni" is GCM for everybody but IPsec, and no generic code.
+_SOFTWARE = re.compile(r"generic$|fixed-time|neonbs|-asm$|-x86_64$")
 _HARDWARE = re.compile(r"aesni|vaes|clmul|pclmul|-ni$|-ce$|-ce-|padlock|-s390$|^p8_|-vsx$|qat|ccp")
 _AES_LIBRARY = re.compile(r"\baes-lib\b")
 """Where this has the highest priority, none of the drivers of aesni_intel is registered."""
