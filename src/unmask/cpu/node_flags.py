@@ -119,9 +119,14 @@ def _offer(host: Host) -> HypervisorCpu | None:
 
 
 def _passed(cpu: HostCpu) -> frozenset[str]:
-    """Return what KVM passes on, and the bit behind a word that Intel's CPUs have one bit for."""
+    """Return what KVM passes on, by what is known beside the list of flags.
+
+    Intel's CPUs have one bit behind the word `ibrs`; and only on them KVM makes `umip` itself
+    (vmx_set_cpu_caps in Linux, arch/x86/kvm/vmx/vmx.c).
+    """
     bits = {"spec-ctrl"} if cpu.vendor == INTEL and "ibrs" in cpu.flags else set()
-    return passed(cpu.flags) | bits
+    unmade = frozenset({"umip"}) - cpu.flags if cpu.vendor != INTEL else frozenset[str]()
+    return (passed(cpu.flags) | bits) - unmade
 
 
 def _expanded(host: Host, offer: HypervisorCpu) -> frozenset[str]:
