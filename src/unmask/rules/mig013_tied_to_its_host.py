@@ -80,12 +80,17 @@ def _told(move: MoveCase, tie: Tie) -> Iterator[Problem]:
                 f"{tie.what}: {tie.unread.reason}.", unsure=kinds, needs=tie.unread.needs
             )
         else:
-            yield _moves.told(
-                f"{tie.what} ({WORDS[tie.kind]}) holds the guest: {target} does not have it."
-                if tie.kind is not TieKind.CONFIDENTIAL
-                else f"{tie.what} binds the guest's memory to this machine.",
-                stops=kinds,
-            )
+            yield _moves.told(_sentence(tie, target), stops=kinds)
+
+
+def _sentence(tie: Tie, target: str) -> str:
+    """A tie of live moves alone is of what cannot go along, even to a node that has the like."""
+    if tie.kind is TieKind.CONFIDENTIAL:
+        return f"{tie.what} binds the guest's memory to this machine."
+    said = f"{tie.what} ({WORDS[tie.kind]})"
+    if not tie.cold:
+        return f"{said} keeps the guest from going to {target} alive."
+    return f"{said} holds the guest: {target} does not have it."
 
 
 def _kinds(move: MoveCase, tie: Tie) -> tuple[MoveKind, ...]:
