@@ -10,6 +10,7 @@ from support.visited import find_and_owe, guest, inside
 from support.visited import without_volumes as seen
 from unmask.model.disk import Disk, DiskPart, HostEncryption
 from unmask.model.inside import CryptoDriver, System
+from unmask.model.inside_storage import BlockDevice
 from unmask.model.reading import Known, Missing
 from unmask.model.visit import Visit, Way
 from unmask.workloads import luks
@@ -84,3 +85,12 @@ def test_a_disk_that_nobody_could_read(disk: Disk, owed: str) -> None:
     assert find_and_owe(luks, guest(visit=sight))[1] == owed
     entered = Visit(Known(seen()), Way.SSH, disks=sight.disks)
     assert find_and_owe(luks, guest(visit=entered))[1] == ""
+
+
+def test_parents_that_are_no_devices_count_for_none() -> None:
+    devices = tuple(
+        BlockDevice(name, "crypt", "crypto_LUKS", parent=parent)
+        for name, parent in (("itself", 0), ("far", 99), ("below", -1), ("turn_dif", 3))
+    )
+    found, _ = find_and_owe(luks, guest(seen(block_devices=devices)))
+    assert {item.name for item in found} == {"itself", "far", "below", "turn_dif"}

@@ -147,3 +147,10 @@ def test_wireguard_by_its_port_where_interfaces_were_not_read() -> None:
     held = (Listener("udp", "0.0.0.0", 51820, ("game",), (7,)),)  # noqa: S104
     assert find_and_owe(wireguard, guest(inside(wireguard=BROKEN, listeners=held)))[0] == []
     assert find(wireguard, guest(inside(wireguard=(), listeners=SOCKETS))) == []
+
+
+def test_ipsec_that_is_configured_to_encrypt_nothing_is_not_taken_for_aes() -> None:
+    read = inside(ipsec=IpSec(daemon="Libreswan", connections=("c",), proposals=("null-sha1",)))
+    (only,) = find(ipsec, guest(read))
+    assert only.cipher == "null-sha1"
+    assert not any("is assumed" in text for text in only.evidence)

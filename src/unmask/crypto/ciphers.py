@@ -9,7 +9,8 @@ FAMILIES: tuple[str, ...] = (
     "xts", "gcm", "ccm", "ctr", "cbc", "ghash", "chacha20", "salsa20", "sha", "aegis", "relative",
     "other", "unrecognised",
 )  # fmt: skip
-"""`other` is a known cipher that is not AES, ChaCha20 or Salsa20; no AES flag matters to it.
+"""`other` is a known cipher that is not AES, ChaCha20 or Salsa20, or none at all: no AES flag matters
+to it.
 
 AEGIS is made of AES's rounds. A `relative` has an S-box like AES's: Linux has drivers for Camellia,
 ARIA and SM4 that use the AES instructions (arch/x86/crypto), and libraries mostly have none.
@@ -17,7 +18,9 @@ ARIA and SM4 that use the AES instructions (arch/x86/crypto), and libraries most
 
 _OTHER = (
     r"serpent|twofish|blowfish|cast[56]|3des|des3|\bdes\b|(?<![a-z])bf-"
-    r"|rc4|arcfour|\bidea|\bseed|anubis|kuznyechik|magma"
+    r"|rc4|arcfour|\bidea|\bseed|anubis|kuznyechik|magma|speck"
+    # No encryption at all, which has a mode in its name too: "cipher_null-ecb", "NULL-SHA256".
+    r"|(?<![a-z!])null|^none$"
 )
 _WORDS: tuple[tuple[str, str], ...] = (
     ("chacha20", r"chacha|adiantum"),

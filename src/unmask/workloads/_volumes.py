@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from unmask.model.inside import Inside
 from unmask.model.inside_storage import (
@@ -86,6 +86,7 @@ class _Register:
 
     def block_devices(self, devices: tuple[BlockDevice, ...]) -> None:
         """Take what lsblk shows."""
+        devices = _upright(devices)
         parents = _divided(devices)
         self.divided = {devices[index].name for index in parents} - {""}
         by_index: dict[int, Volume] = {}
@@ -202,6 +203,14 @@ class _Register:
         volume.learn(kind, part.cipher, part.key_bits)
         what = described(kind, part.cipher, part.key_bits)
         volume.say(f"The host sees on {part.place}: {what}.")
+
+
+def _upright(devices: tuple[BlockDevice, ...]) -> tuple[BlockDevice, ...]:
+    """Return the devices without parents that are none, as a file altered by hand may have them."""
+    return tuple(
+        item if item.parent is None or 0 <= item.parent < index else replace(item, parent=None)
+        for index, item in enumerate(devices)
+    )
 
 
 def _divided(devices: tuple[BlockDevice, ...]) -> set[int]:
