@@ -13,7 +13,7 @@ from unmask.connect.proxmox_agent import ApiAgent
 from unmask.connect.proxmox_answer import ApiError
 from unmask.lab.lab import Lab
 
-AUDIT, AGENT, FIX = PURPOSES
+AUDIT, AGENT, MOVE, FIX = PURPOSES
 
 
 def privileges(version: str) -> dict[str, set[str]]:
@@ -40,6 +40,15 @@ def test_what_is_lacking() -> None:
     only_there = {"/": {"Sys.Audit": 1}, "/vms": {"VM.Audit": 0}}
     assert [need.path for need in lacking(AUDIT, only_there, "8.4.14")] == ["/vms"]
     assert len(lacking(FIX, {}, "8.4.14")) == 6
+
+
+def test_what_asking_for_moves_takes() -> None:
+    known = privileges("7.4-19")
+    assert known["migrate-check"] - known["audit"] == {"Datastore.Audit"}
+    known = privileges("8.4.14")
+    assert known["migrate-check"] - known["audit"] == {"Datastore.Audit", "Mapping.Audit"}
+    auditor = {"/": {"Sys.Audit": 1, "VM.Audit": 1}, "/mapping/cpu": {"Mapping.Audit": 1}}
+    assert [need.path for need in lacking(MOVE, auditor, "9.2.11")] == ["/storage", "/mapping"]
 
 
 def test_commands_for_a_new_user_an_old_one_and_a_token() -> None:

@@ -58,6 +58,11 @@ AGENT = (
     ),
 )
 """What running a program in a guest takes is enough for every question to its agent as well."""
+MOVING = (
+    Need("Datastore.Audit", "/storage", "which nodes have the guests' disks"),
+    Need("Mapping.Audit", "/mapping", "which nodes have mapped devices", since="8.0"),
+)
+"""Beside `Sys.Audit` on /, which shows the rules of high availability."""
 FIXING = (
     Need("VM.Config.CPU", "/vms", "changing CPU models"),
     Need("VM.PowerMgmt", "/vms", "stopping and starting guests"),
@@ -68,6 +73,7 @@ AUDIT = Purpose("audit", "UnmaskAudit", READING)
 PURPOSES = (
     AUDIT,
     Purpose("audit + agent", "UnmaskAgent", READING + AGENT),
+    Purpose("migrate-check", "UnmaskMove", READING + MOVING),
     Purpose("fix", "UnmaskFix", READING + FIXING),
 )
 
