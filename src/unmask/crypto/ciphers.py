@@ -9,8 +9,8 @@ FAMILIES: tuple[str, ...] = (
     "xts", "gcm", "ccm", "ctr", "cbc", "ghash", "chacha20", "salsa20", "sha", "aegis", "relative",
     "other", "unrecognised",
 )  # fmt: skip
-"""`other` is a known cipher that is not AES, ChaCha20 or Salsa20, or none at all: no AES flag matters
-to it.
+"""`other` is a known cipher that is not AES, ChaCha20 or Salsa20, or none at all; no AES flag
+matters to it.
 
 AEGIS is made of AES's rounds. A `relative` has an S-box like AES's: Linux has drivers for Camellia,
 ARIA and SM4 that use the AES instructions (arch/x86/crypto), and libraries mostly have none.
