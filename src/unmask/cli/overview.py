@@ -10,12 +10,14 @@ COMMANDS = {
     "audit": "Show what every guest's CPU really is, and what is wrong with it.",
     "bench": "Measure the cryptography of guests, and say why it is as fast as it is.",
     "baseline": "Show which CPU flags and models all nodes have in common.",
+    "migrate-check": "Show which guests can move where, alive or stopped, and why not.",
     "models": "Show which CPU flags the named CPU models have.",
     "explain": "Explain a finding: why it matters, how it is decided, what to do.",
     "config": "Tell which configured targets work, and which privileges they lack.",
     "lab": "Start an emulated Proxmox VE cluster to try everything on.",
 }
-"""Each command's name, which is also its module's in `unmask.cli`, with its summary."""
+"""Each command's name, which is also its module's in `unmask.cli` (`_` for `-`), with its
+summary."""
 
 _PAGE = """\
 Usage: unmask COMMAND [OPTIONS]

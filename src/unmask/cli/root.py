@@ -39,8 +39,8 @@ class LazyGroup(typer.core.TyperGroup):
 
 
 def command(name: str) -> Any:
-    """Return the command whose function is `run` in `unmask.cli.NAME`."""
-    module = importlib.import_module(f"unmask.cli.{name}")
+    """Return the command whose function is `run` in `unmask.cli.NAME` (with `_` for `-`)."""
+    module = importlib.import_module(f"unmask.cli.{name.replace('-', '_')}")
     single = _plain(typer.Typer)
     single.command(name)(module.run)
     return typer.main.get_command(single)

@@ -113,7 +113,22 @@ def named(flags: Collection[str], move: MoveCase) -> str:
 
 
 __all__ = [
-    "BOTH", "COLD", "LIVE", "MoveKind", "PASSING", "alive", "cpus", "guarded", "is_vm", "kinds",
-    "moves_under_kvm", "named", "open_ended", "same_silicon", "told", "under_kvm", "version",
+    "BOTH",
+    "COLD",
+    "LIVE",
+    "PASSING",
+    "MoveKind",
+    "alive",
+    "cpus",
+    "guarded",
+    "is_vm",
+    "kinds",
+    "moves_under_kvm",
+    "named",
+    "open_ended",
+    "same_silicon",
+    "told",
+    "under_kvm",
+    "version",
     "withdrawn",
 ]  # fmt: skip
