@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 
-from unmask.lab import guest_cpu
+from unmask.lab import guest_cpu, placing
 from unmask.lab.answer import Json, Refused, invalid
 from unmask.lab.call import Call, Route, of_guest
 from unmask.lab.cluster import Cluster
@@ -35,12 +35,13 @@ def preconditions(call: Call) -> Json:
     running = cluster.process(call.vmid) is not None
     found: dict[str, Json] = {
         "local_disks": _local_disks(cluster, file),
-        "local_resources": _local_resources(file),
+        "local_resources": list(placing.devices(file.main, running=running)),
         "running": int(running),
     }
     if cluster.edition.since("8.0"):
-        mapped = _mapped(file)
-        found |= {"mapped-resources": sorted(mapped), "mapped-resource-info": mapped}
+        mapped = placing.mapped(file.main)
+        told = {key: {"name": name} for key, name in mapped.items()}
+        found |= {"mapped-resources": list(mapped), "mapped-resource-info": told}
     if cluster.edition.since("9.0"):
         found["has-dbus-vmstate"] = 1
     if not running or cluster.edition.since("8.0"):
@@ -60,8 +61,14 @@ def _nodes(call: Call, file: GuestFile) -> dict[str, Json]:
         missing = sorted(
             name for name in _storages(file) if not _has_storage(cluster, name, member.name)
         )
-        blocked[member.name] = {"unavailable_storages": missing} if missing else {}
-        if not missing:
+        why: dict[str, Json] = {"unavailable_storages": missing} if missing else {}
+        if lacking := placing.unmapped(cluster, file.main, member.name):
+            why["unavailable-resources"] = list(lacking)
+        if cluster.edition.since("9.0") and managed(cluster, call.vmid):
+            held = placing.blockers(cluster, call.vmid, member.name)
+            why |= {"blocking-ha-resources": held} if held else {}
+        blocked[member.name] = why
+        if not why:
             allowed.append(member.name)
     return {"allowed_nodes": allowed, "not_allowed_nodes": blocked}
 
@@ -108,21 +115,6 @@ def _disk(volume: str) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def _local_resources(file: GuestFile) -> list[str]:
-    return sorted(
-        key for key, value in file.main.items()
-        if key.startswith(("hostpci", "usb")) and "mapping=" not in value
-    )  # fmt: skip
-
-
-def _mapped(file: GuestFile) -> dict[str, Json]:
-    return {
-        key: {"name": match[1]}
-        for key, value in file.main.items()
-        if (match := re.search(r"\bmapping=([\w-]+)", value))
-    }
-
-
 def migrate(call: Call) -> Json:
     """Move a guest to another node in a task."""
     cluster, target = call.cluster, call.text("target")
@@ -161,9 +153,15 @@ def _hindrance(call: Call, target: str, *, running: bool) -> str:
     """Return what holds a guest where it is, "" for nothing (prepare of PVE/QemuMigrate.pm)."""
     cluster = call.cluster
     file = cluster.guest(call.node, call.vmid)
-    devices = _local_resources(file)
+    mapped = placing.mapped(file.main)
+    devices = [key for key in placing.devices(file.main, running=running) if key not in mapped]
     if devices and (running or not call.number("force")):
         return f"can't migrate VM which uses local devices: {', '.join(devices)}"
+    if missing := placing.unmapped(cluster, file.main, target):
+        return f"can't migrate to '{target}': missing mapped devices {', '.join(missing)}"
+    if running and mapped:
+        said = ", ".join(f"{key}:{name}" for key, name in mapped.items())
+        return f"can't live migrate running VM which uses following mapped devices: {said}"
     for name in sorted(_storages(file)):
         if not _has_storage(cluster, name, target):
             return f"storage '{name}' is not available on node '{target}'"
