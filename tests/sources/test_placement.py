@@ -10,12 +10,13 @@ import pytest
 
 from support import recorded_site
 from support.etc_pve import COROSYNC, collect, write
+from support.lab_cases import ask
 from support.lab_target import read
 from support.recordings import Recording, need_recordings, recordings
 from unmask.dialects import saved
 from unmask.errors import UnreadError
 from unmask.lab.lab import Lab
-from unmask.model.inventory import Guest, GuestKind, Inventory
+from unmask.model.inventory import Guest, GuestKind, GuestState, Inventory
 from unmask.model.reading import Known, Missing
 from unmask.model.tie import Confinement, Tie, TieKind
 from unmask.sources import _pve_tree
@@ -213,3 +214,48 @@ def _same_as_recorded(guest: Guest, record: Recording) -> int:
     for node in told["allowed_nodes"]:
         assert not [tie for tie in ties if tie.holds(node)], guest.ident
     return len(disks)
+
+
+def test_the_labs_own_preconditions_say_the_same(lab: Lab, live: Inventory) -> None:
+    """The lab answers as Proxmox VE does, from the same files and by code of its own."""
+    compared = 0
+    for ident, guest in machines(live).items():
+        node = guest.host.rpartition("/")[2]
+        status, _, body = ask(lab, "root", f"GET /nodes/{node}/qemu/{ident}/migrate")
+        if status != 200:
+            assert guest.lock, ident
+            continue
+        compared += 1
+        told = body["data"]
+        for other in told["not_allowed_nodes"]:
+            assert (other in told["allowed_nodes"]) == _goes(guest, live, other), (ident, other)
+        held = {tie.what.partition(":")[0].partition(",")[0] for tie in _devices(guest)}
+        assert held == {name for name in told["local_resources"] if name != "virtiofs"}, ident
+    assert compared > 15
+
+
+def _goes(guest: Guest, found: Inventory, node: str) -> bool:
+    """Return whether the preconditions of a stopped guest allow a node: devices do not count."""
+    counted = [
+        tie
+        for tie in guest.ties.value
+        if tie.cold and not tie.unread and (tie.nodes or tie.copied_to or "mapped" in tie.what)
+    ]
+    there = {item.subject for item in found.guests if item.host.endswith(f"/{node}")}
+    rules = [
+        rule
+        for rule in guest.confined.value
+        if rule.strict and ((rule.nodes and node not in rule.nodes) or there & set(rule.apart))
+    ]
+    return not rules and not any(tie.holds(node) for tie in counted)
+
+
+def _devices(guest: Guest) -> list[Tie]:
+    """Return what the preconditions list as local resources of a guest."""
+    running = guest.state is GuestState.RUNNING
+    kinds = (TieKind.PASSTHROUGH, TieKind.RESOURCE, TieKind.CONFIDENTIAL)
+    return [
+        tie
+        for tie in guest.ties.value
+        if tie.kind in kinds and (tie.live if running else tie.cold and "hostpci" not in tie.what)
+    ]
