@@ -170,17 +170,21 @@ def known_to(place: Node, name: str) -> bool:
 
 
 def _too_old(place: Node, item: Candidate) -> tuple[Verdict, str, tuple[str, ...]] | None:
-    """QEMU has new models with new versions, which enough hosts tell."""
+    """Tell of a QEMU without the model: the catalogue knows of some releases, not of each."""
     since = item.model.since
     if since == catalogue.releases()[0]:
         return None
-    version = place.host.software.qemu
-    if not _order(version):
+    version = _order(place.host.software.qemu)[:2]
+    if version >= _order(since)[:2]:
+        return None
+    if not version:
         said = f"has a QEMU of unknown version, and the model is there since QEMU {since}"
         return Verdict.UNKNOWN, said, ()
-    if _order(version)[:2] < _order(since)[:2]:
-        return Verdict.LACKS, f"has QEMU {version}, and the model is there since {since}", ()
-    return None
+    said = f"has QEMU {place.host.software.qemu}, and the model is there since {since}"
+    before = [_order(each) for each in catalogue.releases() if _order(each) < _order(since)]
+    if version <= before[-1]:
+        return Verdict.LACKS, said, ()
+    return Verdict.UNKNOWN, f"{said} or somewhat earlier", ()
 
 
 def _takes(place: Node, item: Candidate) -> bool:
