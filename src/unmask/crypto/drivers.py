@@ -1,7 +1,7 @@
 """What the name of a driver in Linux's /proc/crypto proves, and what does not prove anything.
 
-OpenZFS's parameters ("icp_gcm_impl=avx") and what FreeBSD says of a GELI provider ("accelerated
-software") are taken too.
+OpenZFS's parameters ("icp_gcm_impl=avx"), what FreeBSD says of a GELI provider ("accelerated
+software") and the devices of its drivers ("cryptosoft0") are taken too.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _SAID = {
     "software": Status.SOFTWARE,
     "accelerated software": Status.HARDWARE,
     "hardware": Status.HARDWARE,
+    "aesni0": Status.HARDWARE,
+    "cryptosoft0": Status.SOFTWARE,
     "icp_gcm_impl=avx2-vaes": Status.HARDWARE,
     "icp_gcm_impl=avx": Status.HARDWARE,
     "icp_gcm_impl=pclmulqdq": Status.PARTIAL,
@@ -116,6 +118,8 @@ def _speaker(driver: str) -> tuple[str, str]:
     if driver.startswith("icp_"):
         name = driver.partition("=")[0]
         return f"OpenZFS's {driver}", f"Was the module's parameter {name} set by hand?"
+    if driver in ("aesni0", "cryptosoft0"):
+        return f"FreeBSD's driver {driver}", "Is aesni(4) loaded?"
     if driver in _SAID:
         return f"what GELI calls {driver}", "Is aesni(4) loaded?"
     return f"the kernel's driver {driver}", "Is its module (aesni_intel) there and loaded?"

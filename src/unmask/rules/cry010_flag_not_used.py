@@ -16,7 +16,8 @@ gives for AVX2, `:~0x20000000000`, is that of VAES; AVX2's is `:~0x20`.
 ## How it decides
 
 It takes what the guest's kernel says that it uses: the drivers in /proc/crypto, OpenZFS's
-icp_gcm_impl and icp_aes_impl, GELI's own word. It fires where the flags are shown and the software
+icp_gcm_impl and icp_aes_impl, GELI's own word, and on FreeBSD that cryptosoft0 has attached and
+nothing beside it, as on a pfSense that was not told to load aesni(4). It fires where the flags are shown and the software
 code is used all the same. The names that end in -lib prove nothing and are not taken for software.
 
 For OpenSSL it takes the capabilities that `openssl version -c` prints, and the places where a mask
@@ -150,10 +151,15 @@ def _remedy(case: GuestCase, driver: str) -> str:
             f"/sys/module/zfs/parameters/{name} (/sys/module/icp before 2.2), and look for it in "
             "/etc/modprobe.d."
         )
-    if "software" in driver:
+    if "software" in driver or driver == "cryptosoft0":
+        again = (
+            "detach and attach the provider"
+            if "software" in driver
+            else "restart what encrypts; on pfSense it is a choice of System, Advanced"
+        )
         return (
             'In the guest, load aesni(4): kldload aesni now, aesni_load="YES" in '
-            "/boot/loader.conf for good; then detach and attach the provider."
+            f"/boot/loader.conf for good; then {again}."
         )
     kernel = _kernel_crypto(case)
     forbidden = [word for word in kernel.parameters if "aesni" in word] if kernel else []

@@ -18,6 +18,7 @@ from unmask.model.inside_tunnels import IpSec, SecurityAssociation
 from unmask.model.inventory import Guest
 from unmask.model.outlook import Status
 from unmask.model.workload import Activity, Finder, Workload, WorkloadKind
+from unmask.workloads import _freebsd_crypto
 from unmask.workloads._asked import entered, listed, owed, said, shortfalls, system
 from unmask.workloads._sockets import IKE, Socket, held, names_seen, sockets
 
@@ -49,10 +50,14 @@ def _encrypts(item: SecurityAssociation) -> bool:
 def _active(inside: Inside, algorithm: str, alike: list[SecurityAssociation]) -> Workload:
     consumer, where = _consumer(inside)
     driver = _driver(inside, algorithm) if consumer == "ipsec" else ""
+    if consumer == "freebsd":
+        driver = _freebsd_crypto.driver(inside, algorithm)
     sizes = sorted({item.key_bits for item in alike if item.key_bits})
     bits = f" with keys of {listed(sizes)} bits" if sizes else ""
     says = [f"An ESP association in the kernel uses {algorithm}{bits}."]
-    if driver:
+    if consumer == "freebsd":
+        says += _freebsd_crypto.sentences(driver)
+    elif driver:
         proof = "" if meaning(driver) is not Status.UNKNOWN else ", whose name proves nothing"
         says.append(f"The kernel serves it with the driver {driver}{proof}.")
     elif consumer == "ipsec" and inside.crypto_drivers.known:

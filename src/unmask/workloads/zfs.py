@@ -16,7 +16,7 @@ from unmask.model.inside import Inside
 from unmask.model.inside_storage import Choice, Zfs, ZfsDataset
 from unmask.model.inventory import Guest
 from unmask.model.workload import Activity, Finder, Workload, WorkloadKind
-from unmask.workloads import _host_parts
+from unmask.workloads import _freebsd_crypto, _host_parts
 from unmask.workloads._asked import entered, listed, owed, said, shortfalls, system
 
 NAMED = 3
@@ -78,7 +78,11 @@ def _workload(
     locked = [item for item in members if item.keystatus == "unavailable"]
     names = [item.name for item in (open_ or members)[:NAMED]]
     more = len(members) - len(names)
-    driver, told = ("", "") if freebsd else _implementation(zfs, cipher)
+    if freebsd:
+        driver = _freebsd_crypto.driver(inside, cipher)
+        told = " ".join(_freebsd_crypto.sentences(driver))
+    else:
+        driver, told = _implementation(zfs, cipher)
     state = f", {len(locked)} locked" if locked and open_ else ""
     return Workload(
         kind=WorkloadKind.ZFS,
