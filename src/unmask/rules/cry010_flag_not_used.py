@@ -17,8 +17,9 @@ gives for AVX2, `:~0x20000000000`, is that of VAES; AVX2's is `:~0x20`.
 
 It takes what the guest's kernel says that it uses: the drivers in /proc/crypto, OpenZFS's
 icp_gcm_impl and icp_aes_impl, GELI's own word, and on FreeBSD that cryptosoft0 has attached and
-nothing beside it, as on a pfSense that was not told to load aesni(4). It fires where the flags are shown and the software
-code is used all the same. The names that end in -lib prove nothing and are not taken for software.
+nothing beside it, as on a pfSense that was not told to load aesni(4). It fires where the flags are
+shown and the software code is used all the same. The names that end in -lib prove nothing and are
+not taken for software.
 
 For OpenSSL it takes the capabilities that `openssl version -c` prints, and the places where a mask
 is set. Where the command itself lacks what the guest sees, that is certain; where a mask was only
