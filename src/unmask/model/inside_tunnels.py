@@ -75,7 +75,7 @@ class IpSec:
     """Names of configured connections, sorted."""
     proposals: tuple[str, ...] = ()
     """Encryption algorithms in the daemon's words, as configured or negotiated: "AES_GCM_16-256",
-    "aes256gcm16-prfsha384"."""
+    "aes256gcm16-prfsha384". Those of tunnels come before those of the key exchange."""
 
 
 @dataclass(frozen=True, slots=True)

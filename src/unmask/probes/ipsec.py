@@ -54,6 +54,7 @@ _DAEMON = re.compile(r"(strongSwan|Libreswan|Openswan)", re.IGNORECASE)
 _CONNECTION = re.compile(r"(\S{1,100}): IKEv")
 _NEGOTIATED = re.compile(r"\b(?:AES|CHACHA20|CAMELLIA|3DES)[A-Z0-9_]{0,40}(?:[-/=]\d{1,4})?")
 _PROPOSAL = re.compile(r"(?:aes|chacha20|camellia|3des|null)[a-z0-9_-]{0,100}", re.IGNORECASE)
+_OF_TUNNELS = ("esp", "esp_proposals", "phase2alg")
 _SIGNS = str.maketrans("!;", "  ")
 _SALTED = re.compile(r"rfc4106|rfc4309|rfc4543|rfc7539|gcm|ccm|chacha", re.IGNORECASE)
 
@@ -75,15 +76,19 @@ def parse(section: Section) -> IpSec:
 
 
 def _proposals(section: Section) -> tuple[str, ...]:
-    found = [
-        *_NEGOTIATED.findall(section.text("negotiated")),
-        *_NEGOTIATED.findall(section.text("stats")),
-    ]
+    """Return what tunnels may be encrypted with, in order, and then what the key exchange may."""
+    tunnels: list[str] = []
+    exchange: list[str] = []
+    for line in (*section.lines("negotiated"), *section.lines("stats")):
+        found = exchange if "IKE proposal" in line else tunnels
+        found.extend(_NEGOTIATED.findall(line))
     for part in section.below("/"):
         for line in section.lines(part):
-            words = ciphers(line.partition("=")[2].translate(_SIGNS))
+            name, _, value = line.partition("=")
+            found = tunnels if name.strip().lower() in _OF_TUNNELS else exchange
+            words = ciphers(value.translate(_SIGNS))
             found.extend(word for word in words if _PROPOSAL.fullmatch(word))
-    return unique(found)
+    return tuple(dict.fromkeys((*tunnels, *exchange)))
 
 
 def _associations(section: Section) -> tuple[SecurityAssociation, ...]:
