@@ -9,7 +9,6 @@ from unmask.dialects.bench._ending import ILLEGAL, KILLED, by_status, missing_pr
 from unmask.dialects.bench._quantity import doubt
 from unmask.model.bench import PLAIN, Ended, Sample, Tool
 
-
 SAMPLES = 500
 """That one text gives at most; the rest is left."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-LIMIT = 512 * 1024
+LIMIT = 256 * 1024
 """Characters of output that are looked at: its first and last half where there is more."""
 RAW_LIMIT = 8000
 """Characters of output that a sample keeps; all of `openssl speed` is some 7,000."""

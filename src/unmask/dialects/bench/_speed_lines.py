@@ -23,7 +23,7 @@ BEGUN = re.compile(
     re.MULTILINE,
 )
 _DONE = re.compile(
-    rf"(?P<count>-?\d{{1,18}}) (?P<name>{NAME})(?:'s| ops) in (?P<seconds>{_NUMBER})s"
+    rf"(?<!\d)(?P<count>-?\d{{1,18}}) (?P<name>{NAME})(?:'s| ops) in (?P<seconds>{_NUMBER})s"
     rf"|^\+R:(?P<mr_count>-?\d{{1,18}}):(?P<mr_name>{NAME}):(?P<mr_seconds>{_NUMBER})$",
     re.MULTILINE,
 )

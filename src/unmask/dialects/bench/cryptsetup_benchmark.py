@@ -62,7 +62,7 @@ def _row(match: re.Match[str], output: Output) -> Iterator[Sample]:
     """Yield the two samples of a row."""
     name = f"{match['cipher']}-{match['bits']}"
     rates = [scaled(rate[1] + rate[2]) for rate in _RATE.finditer(match["rates"])]
-    missing = not rates and match["rates"].strip()
+    missing = match["rates"].strip() and not re.search(r"\d", match["rates"])
     for index, direction in enumerate(DIRECTIONS):
         algorithm = f"{name}-{direction}"
         if index < len(rates):
