@@ -60,7 +60,7 @@ class TestWithEnvironment:
         found = diagnose(result(HIDDEN, environment(NEITHER)))
         assert "14.5 times as fast" in found.sentence
         assert any("205 MB/s as it is, 2966 MB/s forced" in line for line in found.evidence)
-        assert any("does not list aes and pclmulqdq" in line for line in found.evidence)
+        assert any("lists neither aes nor pclmulqdq" in line for line in found.evidence)
         assert any("LUKS" in line and "Java" in line for line in found.useless)
         assert any("chacha20-poly1305 does 892 MB/s, 4.4 times" in line for line in found.evidence)
 
@@ -135,6 +135,19 @@ class TestWithEnvironment:
         slow = diagnose(result(plain(aes_256_gcm=33), environment("asimd", arch="aarch64")))
         assert slow.cause is Cause.NOT_X86
         assert any("ChaCha20" in line for line in slow.advice)
+
+    def test_partial_is_not_taken_for_unused_where_the_masked_runs_do_not_tell(self) -> None:
+        rates: Rates = {**PARTIAL, "aes-256-ctr": {PLAIN: [6319, 300], MASKED: [366, 380]}}
+        found = diagnose(result({"aes-256-ctr": rates["aes-256-ctr"]}, environment(AES_ALONE)))
+        assert found.cause is Cause.INCONCLUSIVE
+        assert diagnose(result(rates, environment(AES_ALONE))).cause is Cause.PARTIAL
+
+    def test_hidden_although_one_forced_run_was_disturbed(self) -> None:
+        rates: Rates = {
+            **HIDDEN,
+            "aes-256-ctr": {PLAIN: 366, MASKED: 365, FORCED: [6171, 350, 700]},
+        }
+        assert diagnose(result(rates, environment(NEITHER))).cause is Cause.HIDDEN
 
     def test_two_runs_of_three_disturbed_decide_nothing(self) -> None:
         rates = {"aes-256-gcm": {PLAIN: [400, 200, 200], MASKED: [205, 90, 80]}}

@@ -178,10 +178,10 @@ class Case:
         listed = {"aes": self.lists_aes, "pclmulqdq": self.lists_pclmulqdq}
         shown = [flag for flag, there in listed.items() if there]
         lacking = [flag for flag, there in listed.items() if there is False]
-        parts = [f"lists {' and '.join(shown)}"] if shown else []
-        if lacking:
-            parts.append(f"{'does not list' if not shown else 'not'} {' and '.join(lacking)}")
-        return f"The kernel {', '.join(parts)}."
+        if not shown:
+            word = "neither" if len(lacking) > 1 else "no"
+            return f"The kernel lists {word} {' nor '.join(lacking)}."
+        return f"The kernel lists {', not '.join([' and '.join(shown), *lacking])}."
 
     def _chacha(self) -> list[str]:
         other = self.figures.get("chacha20-poly1305")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unmask.measure._figures import Ratio
+from unmask.measure._figures import EQUAL, Ratio
 from unmask.model.bench import FORCED, MASKED, PADLOCK, PLAIN, WITHOUT_PCLMULQDQ
 
 SETTINGS = {
@@ -48,5 +48,9 @@ def against(ratio: Ratio) -> str:
     return (
         f"{one.algorithm}: {rate(one.per_second)} {SETTINGS.get(one.setting, one.setting)}, "
         f"{rate(two.per_second)} {SETTINGS.get(two.setting, two.setting)} "
-        f"({times(ratio.value)})."
+        f"({_factor(ratio.value)})."
     )
+
+
+def _factor(value: float) -> str:
+    return "much the same" if 1 / EQUAL <= value <= EQUAL else times(value)

@@ -92,6 +92,8 @@ def _unused(case: Case, aes: Answer) -> Diagnosis:
     """AES-NI is not in use, or that is not clear."""
     forced = _forced(case)
     if forced is Answer.YES:
+        if case.lists_aes and aes is Answer.UNCLEAR:
+            return _verdicts.inconclusive(case, "masked and plain runs lie too far apart")
         if case.lists_aes or (case.override and case.lists_aes is None):
             return _slow.unused(case, works=True)
         return _verdicts.hidden(case)
@@ -105,9 +107,9 @@ def _unused(case: Case, aes: Answer) -> Diagnosis:
 
 
 def _forced(case: Case) -> Answer:
-    """Whether forcing helps; by GCM alone where no other mode was forced."""
+    """Whether forcing helps; by GCM alone where the modes that need AES only do not tell."""
     told = case.figures.forced_aes()
-    return case.figures.forced_gcm() if told is Answer.UNTOLD else told
+    return told if told in (Answer.YES, Answer.NO) else case.figures.forced_gcm()
 
 
 def _illegal(case: Case) -> Diagnosis:
