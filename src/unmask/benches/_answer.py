@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from unmask.benches import _dataset
+from unmask.benches._dataset import Seen
 from unmask.benches._plan import Plan, Run
 from unmask.dialects import framed
 from unmask.dialects.bench import (
@@ -26,6 +28,9 @@ SHOWN = ("xts(aes)", "gcm(aes)", "ctr(aes)", "cbc(aes)", "chacha20", "rfc4106(gc
 RAW = 4000
 """Characters of one run's output that are kept."""
 _OVERRIDE = re.compile(r"^(OPENSSL_(?:ia32|arm)cap=[0-9a-fA-Fx:~]{0,200})$", re.MULTILINE)
+TICKS = 20
+"""Ticks of a processor below which its times are too coarse to be shared out; mostly 10 ms each."""
+_FIO = re.compile(r'"fio version"|^fio: ', re.MULTILINE)
 _STEAL = 7
 """Position among the numbers of a line "cpu" (proc_stat(5))."""
 
@@ -42,6 +47,8 @@ class Answer:
     override: str = ""
     load: float | None = None
     drivers: tuple[tuple[str, str], ...] = ()
+    datasets: list[Seen] = field(default_factory=list)
+    """What was seen of those that were to be measured."""
 
 
 @dataclass(slots=True)
@@ -106,6 +113,10 @@ def _note(answer: Answer, word: str, rest: str, text: str) -> None:
     elif word == "load" and answer.load is None:
         found = re.search(r"\d{1,6}\.\d{1,6}", text)
         answer.load = float(found[0]) if found else None
+    elif word == "dataset":
+        answer.datasets.append(_dataset.seen(printable(rest), printable(text)))
+    elif word in ("no", "arc") and answer.datasets:
+        _dataset.note(answer.datasets[-1], word, rest)
     elif word == "crypto":
         answer.drivers = drivers(parse_text(printable(text)))
 
@@ -154,7 +165,7 @@ def stolen(before: Sequence[int], after: Sequence[int]) -> float | None:
     # Guest time is part of user time and does not count twice.
     spent = [late - early for early, late in zip(before[:8], after[:8], strict=False)]
     total = sum(spent)
-    if total <= 0 or spent[_STEAL] < 0:
+    if total < TICKS or spent[_STEAL] < 0:
         return None
     return round(spent[_STEAL] / total, 4)
 
@@ -181,7 +192,7 @@ Parser = Callable[[Run, str, int | None], tuple[Sample, ...]]
 
 
 def _files(run: Run, text: str, status: int | None) -> tuple[Sample, ...]:
-    parse = fio.parse if run.words[0] == "fio" else dd.parse
+    parse = fio.parse if _FIO.search(text) else dd.parse
     return parse(text, run.setting, status, run.algorithm, run.tool)
 
 

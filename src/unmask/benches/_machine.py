@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from unmask.benches import _answer, _openssl, _script
+from unmask.benches import _answer, _dataset, _openssl, _script
 from unmask.benches._answer import Answer
 from unmask.benches._door import Door
 from unmask.benches._effort import PACES, Effort
-from unmask.benches._plan import Plan, Run, interleaved
+from unmask.benches._plan import Dataset, Plan, Run, interleaved
 from unmask.errors import TargetError
-from unmask.model.bench import BenchResult, Environment, Tool
+from unmask.model.bench import PLAIN, BenchResult, Environment, Tool
 from unmask.model.cpu import HostCpu
 from unmask.model.inside import Inside
 from unmask.model.reading import Known
@@ -41,6 +41,8 @@ class Wanted:
     """Whether `cryptsetup benchmark` runs where it is there."""
     extra: tuple[Run, ...] = ()
     """Further runs, each once."""
+    datasets: tuple[tuple[str, str], ...] = ()
+    """Datasets of ZFS on which a file is written, each with its setting."""
     services: bool = False
     """Whether to look which programs there may encrypt."""
 
@@ -89,6 +91,8 @@ def measure(door: Door, who: Subject, wanted: Wanted, rounds: Rounds | None = No
     answer = _run(door, plan)
     if not answer.ended:
         problems.append(NOT_WHOLE)
+    for found in answer.datasets:
+        problems.extend(_dataset.problems(found, dict(wanted.datasets).get(found.name, PLAIN)))
     return replace(
         result,
         environment=replace(
@@ -116,7 +120,9 @@ def planned(inside: Inside, wanted: Wanted, rounds: Rounds | None = None) -> Pla
         once = [*_kernel(wanted.effort), *once]
     # As long for each run as where it is only asked why a machine is as fast as it is.
     budget = pace.budget * max(len(one), USUAL) // USUAL
-    return Plan(interleaved(one, pace.rounds), tuple(once), budget)
+    size = _dataset.MEBIBYTES[wanted.effort]
+    datasets = tuple(Dataset(name, setting, size) for name, setting in wanted.datasets)
+    return Plan(interleaved(one, pace.rounds), tuple(once), budget, datasets)
 
 
 def openssl_version(inside: Inside) -> str:

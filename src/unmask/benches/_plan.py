@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unmask.model.bench import PLAIN, Tool
 
 END_SECONDS = 3
 """For what is ended by force to be gone."""
+FILE_SECONDS = 120
+"""That writing or reading a file may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,23 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Dataset:
+    """A dataset of ZFS on which a file is written and read."""
+
+    name: str
+    setting: str = PLAIN
+    mebibytes: int = 512
+    """Of the file at most."""
+
+    @property
+    def runs(self) -> tuple[Run, Run]:
+        """Return the write, and the read, which may be left out."""
+        words = ("zfs", self.name)
+        write = Run(Tool.ZFS, "write", words, self.setting, seconds=FILE_SECONDS)
+        return write, replace(write, algorithm="read")
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """All that one program runs."""
 
@@ -40,18 +59,25 @@ class Plan:
     """What is measured once, after the rounds."""
     budget: int = 0
     """Seconds after which no round begins that would not end within them."""
+    datasets: tuple[Dataset, ...] = ()
+    """Where a file is written and read, at the very end."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
         """Return all runs in their order; a run's place here is its number."""
-        return (*(run for part in self.rounds for run in part), *self.once)
+        return (*(run for part in self.rounds for run in part), *self.once, *self._files)
 
     @property
     def seconds(self) -> int:
         """Return after how many seconds it has come to its end in any case."""
         # A round that begins in time may find a machine that has become slow.
         longest = max((sum(_likely(run) for run in part) for part in self.rounds), default=0)
-        return int(max(self.budget, 2 * longest) + sum(run.seconds for run in self.once)) + 10
+        once = sum(run.seconds for run in (*self.once, *self._files))
+        return int(max(self.budget, 2 * longest)) + once + 10
+
+    @property
+    def _files(self) -> tuple[Run, ...]:
+        return tuple(run for dataset in self.datasets for run in dataset.runs)
 
 
 def interleaved(runs: Sequence[Run], rounds: int) -> tuple[tuple[Run, ...], ...]:

@@ -92,6 +92,14 @@ LINK = typer.Option(
 ADVISE = typer.Option(
     "--advise", help="Show what can be done inside guests whose hypervisor cannot be changed."
 )
+DATASET = typer.Option(
+    "--dataset",
+    metavar="DATASET",
+    help="Write a file on this encrypted ZFS dataset of the guest, and remove it.",
+)
+BESIDE = typer.Option(
+    "--beside", metavar="DATASET", help="With --dataset: the same on an unencrypted one."
+)
 REFERENCE = typer.Option("--reference", help="Measure the guests' nodes too, as their ceiling.")
 SAVE = typer.Option("--save", metavar="FILE", help="Save the results, with all that was printed.")
 COMPARE = typer.Option("--compare", metavar="FILE", help="Compare with results that were saved.")
@@ -111,6 +119,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     algorithms: Annotated[str, ALGORITHMS] = "",
     node: Annotated[str, NODE] = "",
     models: Annotated[str, AS] = "",
+    dataset: Annotated[str, DATASET] = "",
+    beside: Annotated[str, BESIDE] = "",
     read: Annotated[Path | None, READ] = None,
     masked: Annotated[Path | None, MASKED] = None,
     forced: Annotated[Path | None, FORCED] = None,
@@ -173,6 +183,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         wanted=bench.Wanted(
             measuring.effort(quick=quick, thorough=thorough),
             measuring.algorithms(algorithms),
+            datasets=measuring.datasets(dataset, beside),
             services=advise,
         ),
     )

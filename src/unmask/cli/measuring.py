@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.benches import bench
+from unmask.benches import _dataset, bench
 from unmask.benches._openssl import ALGORITHMS
 from unmask.benches._schedule import Job
 from unmask.benches.bench import Effort, Site, Wanted
@@ -14,6 +14,7 @@ from unmask.cli import choices, collecting, ssh
 from unmask.cli.collecting import Asked
 from unmask.config.settings import Settings, Target
 from unmask.errors import UsageError
+from unmask.model.bench import PLAIN
 from unmask.model.inventory import Inventory
 from unmask.model.source import CollectOptions, Source
 from unmask.sources import ssh_guest
@@ -54,6 +55,21 @@ def algorithms(written: str) -> tuple[str, ...]:
         UsageError: One of them cannot be a name.
     """
     return tuple(word.lower() for word in words(written)) or ALGORITHMS
+
+
+def datasets(encrypted: str, beside: str) -> tuple[tuple[str, str], ...]:
+    """Return the datasets to measure, each with its setting.
+
+    Raises:
+        UsageError: One of them cannot be a dataset, or the first is missing.
+    """
+    if beside and not encrypted:
+        raise UsageError("--beside belongs to --dataset")
+    found = [(encrypted, PLAIN), (beside, _dataset.UNENCRYPTED)]
+    for name, _ in found:
+        if name and not _dataset.NAME.fullmatch(name):
+            raise UsageError(f"{name[:80]!r} is no name of a ZFS dataset")
+    return tuple((name, setting) for name, setting in found if name)
 
 
 def effort(*, quick: bool, thorough: bool) -> Effort:
