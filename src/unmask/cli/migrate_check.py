@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -116,27 +117,29 @@ def answer(inventory: Inventory, question: Question) -> MigrationDocument:
     origins = _named(
         "node", [question.evacuate] if question.evacuate else [], inventory.hosts, _host_names
     )
+    question = replace(
+        question,
+        guests=tuple(guest.subject for guest in guests),
+        to=tuple(host.subject for host in targets),
+        evacuate=origins[0].subject if origins else "",
+    )
     rules = plugins.load("unmask.rules", "RULE", Rule)
     wanted = [
         guest
         for guest in inventory.guests
-        if (not guests or guest in guests)
-        and (not origins or guest.host in {host.subject for host in origins})
+        if (not guests or guest in guests) and guest.host == (question.evacuate or guest.host)
     ]
-    found = moves.moves(
-        inventory,
-        rules,
-        moves.Asked(
-            guests=frozenset(guest.subject for guest in guests),
-            targets=frozenset(host.subject for host in targets),
-            origins=frozenset(host.subject for host in origins),
-            cpu=question.cpu,
-            specs=asked_cpu.specs(inventory, wanted, question.cpu) if question.cpu else {},
-        ),
+    asked = moves.Asked(
+        guests=frozenset(question.guests),
+        targets=frozenset(question.to),
+        origins=frozenset(host.subject for host in origins),
+        cpu=question.cpu,
+        specs=asked_cpu.specs(inventory, wanted, question.cpu) if question.cpu else {},
     )
+    found = moves.moves(inventory, rules, asked)
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     complete = not inventory.gaps
-    plan = evacuate.plan(inventory, origins[0].subject, found) if origins else None
+    plan = evacuate.plan(inventory, question.evacuate, found) if origins else None
     return MigrationDocument(
         Run(__version__, started, inventory.targets, complete),
         question,

@@ -24,6 +24,12 @@ class Host:
     """Bytes."""
     disk: int = 200 * GIB
     boot_mode: str = "efi"
+    kernel: str = ""
+    """A kernel of its own, pinned by somebody; "" for the edition's."""
+    qemu: str = ""
+    """An older QEMU, where the node is not updated yet."""
+    release: str = ""
+    """An older pve-manager there."""
 
     @property
     def cpu(self) -> HostCpu:

@@ -68,12 +68,15 @@ def _with(table: Mapping[str, Any], inside: Mapping[str, Any] | None) -> Mapping
     return table if inside is None else {**table, "inside": inside}
 
 
-def _host(data: Traversable, name: str, row: Mapping[str, int]) -> Host:
+def _host(data: Traversable, name: str, row: Mapping[str, Any]) -> Host:
     text = data.joinpath("hosts", f"{name}.cpuinfo").read_text(encoding="utf-8")
     return Host(
         cpuinfo=text,
         processors=row["processors"],
         sockets=row["sockets"],
+        kernel=row.get("kernel", ""),
+        qemu=row.get("qemu", ""),
+        release=row.get("release", ""),
         memory=row["memory_gib"] * GIB,
         disk=row["disk_gib"] * GIB,
     )

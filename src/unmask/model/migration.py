@@ -39,12 +39,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked, as the command line has it."""
+    """What was asked; empty stands for nothing or all."""
 
     guests: tuple[str, ...] = ()
+    """`Guest.subject`."""
     to: tuple[str, ...] = ()
+    """`Host.subject`."""
     cpu: str = ""
+    """The value of `--cpu`."""
     evacuate: str = ""
+    """`Host.subject`."""
     matrix: bool = False
 
     @property

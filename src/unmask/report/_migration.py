@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from unmask.model.migration import MigrationDocument, Plan, Step
 from unmask.model.move import Answer, Move, Reason
@@ -18,6 +20,8 @@ PLAN = Layout(shrinkable={"GUEST": 12, "WHY": 14}, droppable=())
 HOW = {"live": "alive", "cold": "stopped", "unknown": "not known", "stays": "stays"}
 MOST = 200
 """Moves that are shown one by one."""
+TARGET = "\0"
+"""Stands for the target's name; no cleaned text holds it."""
 NEXT = "Reasons: unmask migrate-check --vm GUEST, or --to NODE, or --format json."
 
 
@@ -107,19 +111,36 @@ def _codes(reasons: Iterable[Reason]) -> str:
 
 
 def _reasons(document: MigrationDocument, moves: Iterable[Move], width: int) -> list[str]:
-    """Return each reason once, with the guests that it is about."""
+    """Return each reason once, with the guests and the other targets that it holds for too."""
     labels = _labels(document)
-    about: dict[Reason, list[str]] = {}
+    about: dict[tuple[Reason, str], dict[str, list[str]]] = {}
     for move in moves:
+        name = _host(document, move.target)
         for reason in move.reasons:
-            about.setdefault(reason, []).append(labels[move.guest])
+            targets = about.setdefault(_alike(reason, name), {})
+            targets.setdefault(name, []).append(labels[move.guest])
     lines: list[str] = []
-    for reason in sorted(about, key=_order):
-        guests = listed(list(dict.fromkeys(about[reason])))
-        lines += wrap(f"{_effect(reason)}: {reason.message}", width, f"{reason.code} ")
-        needs = f" To settle it: {reason.needs}." if reason.needs else ""
-        lines += wrap(f"({guests}){needs}", width, " " * (len(reason.code) + 1))
+    for (reason, needs), targets in sorted(about.items(), key=lambda item: _order(item[0][0])):
+        first = next(iter(targets))
+        message = reason.message.replace(TARGET, first)
+        lines += wrap(f"{_effect(reason)}: {message}", width, f"{reason.code} ")
+        lines += wrap(_holds_for(targets, needs.replace(TARGET, first)), width, "       ")
     return lines
+
+
+def _alike(reason: Reason, target: str) -> tuple[Reason, str]:
+    """Return the reason without its target's name, so that those for several targets are one."""
+    word = re.compile(rf"(?<![\w.-]){re.escape(target)}(?![\w-])")
+    message, needs = (word.sub(TARGET, text) for text in (clean(reason.message), reason.needs))
+    return replace(reason, message=message, needs=""), needs
+
+
+def _holds_for(targets: Mapping[str, Sequence[str]], needs: str) -> str:
+    """Return for which guests and targets a reason holds, and what would settle it."""
+    guests = list(dict.fromkeys(guest for some in targets.values() for guest in some))
+    others = list(targets)[1:]
+    alike = f"; likewise to {listed(others)}" if others else ""
+    return f"({listed(guests)}{alike}){f' To settle it: {needs}.' if needs else ''}"
 
 
 def _order(reason: Reason) -> tuple[int, str, str]:

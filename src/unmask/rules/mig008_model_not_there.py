@@ -9,10 +9,10 @@ that an older libvirt does not know keeps the guest from starting.
 
 ## How it decides
 
-Within a Proxmox VE cluster a custom model is the same everywhere. To another cluster both kinds of
-move are blocked where it does not exist or its flags differ, and unknown where its models were not
-read. A guest whose custom model is gone already is told that its next start, there as here, gets
-the default. On libvirt hosts the list of models in the target's domain capabilities decides; where
+Within a Proxmox VE cluster a custom model is the same everywhere, which is told. To another cluster
+both kinds of move are blocked where it does not exist or its flags differ, and unknown where its
+models were not read. A guest whose custom model is gone already is told that its next start, there
+as here, gets the default. On libvirt hosts the list of models in the target's domain capabilities decides; where
 there is none, nothing is said.
 
 ## Remedy
@@ -61,9 +61,15 @@ def check(move: MoveCase) -> Iterator[Problem]:
             f"The custom model of its configuration does not exist: started on {move.target.name} "
             f"it gets {move.started.label}, as everywhere."
         )
-    custom = configured.origin is Origin.CUSTOM
-    if custom and move.case.cluster != move.cluster:
+    if configured.origin is not Origin.CUSTOM:
+        return
+    if move.case.cluster != move.cluster:
         yield from _elsewhere(move, configured)
+    elif _defined(move.cluster, configured) is not None:
+        yield _moves.told(
+            f"{configured.label} is a model of the whole cluster: it is the same on "
+            f"{move.target.name}."
+        )
 
 
 def _elsewhere(move: MoveCase, configured: CpuSpec) -> Iterator[Problem]:

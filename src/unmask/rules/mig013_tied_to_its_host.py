@@ -69,7 +69,7 @@ def check(move: MoveCase) -> Iterator[Problem]:
 def _told(move: MoveCase, tie: Tie) -> Iterator[Problem]:
     target = move.target.name
     if not tie.live and not tie.cold:
-        yield _moves.told(f"To be known: {tie.what} ({WORDS[tie.kind]}).")
+        yield _moves.told(f"{tie.what} ({WORDS[tie.kind]}) goes along as it is written.")
         return
     kinds = _kinds(move, tie)
     if target in tie.copied_to and kinds:

@@ -77,7 +77,9 @@ def _custom(call: Call) -> list[dict[str, Json]]:
 
 def machines(call: Call) -> Json:
     """Return the machine types, the newest first."""
-    newest = tuple(int(part) for part in call.cluster.edition.qemu.split(".")[:2])
+    edition, host = call.cluster.edition, call.cluster.hosts[call.node]
+    qemu = (edition.since("9.0") and host.qemu) or edition.qemu
+    newest = tuple(int(part) for part in qemu.split(".")[:2])
     releases = [(major, minor) for major in range(newest[0], 5, -1) for minor in (2, 1, 0)]
     return [
         {"id": f"pc-{kind}-{major}.{minor}", "type": kind, "version": f"{major}.{minor}"}

@@ -101,7 +101,9 @@ def status(call: Call) -> Json:
     """Return a node's hardware and load."""
     cluster, edition = call.cluster, call.cluster.edition
     host = cluster.hosts[call.node]
-    kernel = KERNEL[edition.name]
+    own = host if edition.since("9.0") else None
+    kernel = (own and own.kernel) or KERNEL[edition.name]
+    release = (own and own.release) or edition.version
     build = "#1 SMP PREEMPT_DYNAMIC PMX"
     used_memory = host.memory // 3
     found: dict[str, Json] = {
@@ -115,7 +117,7 @@ def status(call: Call) -> Json:
         "memory": {
             "free": host.memory - used_memory, "total": host.memory, "used": used_memory,
         },
-        "pveversion": f"pve-manager/{edition.version}/{REPOSITORY[edition.name]}",
+        "pveversion": f"pve-manager/{release}/{REPOSITORY[edition.name]}",
         "rootfs": {
             "avail": host.disk // 2, "free": host.disk // 2, "total": host.disk,
             "used": host.disk // 6,
