@@ -7,6 +7,7 @@ import pytest
 from support.benches import environment, result, samples
 from unmask.measure.compare import UNENCRYPTED, Change, Credit, Limits, compare, link_limit
 from unmask.model.bench import PADLOCK, PLAIN, BenchResult, Environment, Sample, Tool
+from unmask.model.cpu import Accelerator
 from unmask.model.inside import Resources, System
 from unmask.model.inside_programs import OpenSsl
 from unmask.model.reading import Known
@@ -70,6 +71,13 @@ class TestCredit:
         after = replace(after, samples=(*after.samples, *beside))
         [found] = compare(one(Tool.ZFS, "write", 110, WITHOUT), after)
         assert found.credit is Credit.DISK
+
+    def test_synchronous_writes_wait_for_the_pool(self) -> None:
+        after = one(Tool.ZFS, "write", 300, WITH)
+        after = replace(after, problems=("tank/x has sync=always: each write waits.",))
+        [found] = compare(one(Tool.ZFS, "write", 110, WITHOUT), after)
+        assert found.credit is Credit.DISK
+        assert "sync=always" in found.sentence
 
     def test_more_than_the_disk_does_is_memory(self) -> None:
         found = change(Tool.ZFS, "read", 110, 5000, Limits(disk=900e6))
@@ -145,6 +153,15 @@ class TestNotComparable:
         before, after = self.pair(tool)
         where = replace(after.environment, **changes)  # type: ignore[arg-type]
         self.check(before, replace(after, environment=where), words)
+
+    def test_emulation_that_ended_is_no_gain_of_a_flag(self) -> None:
+        before, after = self.pair(Tool.OPENSSL)
+        runs = (Accelerator.TCG, Accelerator.KVM)
+        before, after = (
+            replace(each, environment=replace(each.environment, accelerator=run))
+            for each, run in zip((before, after), runs, strict=True)
+        )
+        self.check(before, after, "what runs it differs (tcg before, kvm after)")
 
     def test_blocks_and_interfaces(self) -> None:
         before, after = self.pair(Tool.OPENSSL)

@@ -24,6 +24,7 @@ from unmask.model.bench import (
     WITHOUT_PCLMULQDQ,
     Cause,
 )
+from unmask.model.cpu import Accelerator
 from unmask.model.finding import Confidence
 from unmask.model.inside import System
 from unmask.model.reading import Known
@@ -89,6 +90,12 @@ class TestWithEnvironment:
         assert found.cause is Cause.EMULATED
         assert found.confidence is Confidence.CERTAIN
         assert any("SIGILL" in line for line in found.evidence)
+
+    def test_emulated_by_what_the_hypervisor_says(self) -> None:
+        where = replace(environment(NEITHER), accelerator=Accelerator.TCG)
+        found = diagnose(result(EMULATED, where))
+        assert found.cause is Cause.EMULATED
+        assert "without KVM" in found.evidence[0]
 
     def test_emulated_with_every_flag(self) -> None:
         rates = {"aes-128-gcm": {PLAIN: 21.2, MASKED: 25.6, FORCED: 37.5}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from unmask.measure import _place
 from unmask.measure.statistics import Series
 from unmask.model.bench import BenchResult, Tool
+from unmask.model.cpu import Accelerator
 from unmask.model.inside import Resources, System
 from unmask.model.reading import Known
 
@@ -26,6 +27,7 @@ def whole(before: BenchResult, after: BenchResult) -> str:
         ("the method", before.method, after.method),
         ("the node", before.host, after.host),
         ("the architecture", _arch(before), _arch(after)),
+        ("what runs it", _runner(before), _runner(after)),
     )
     for what, old, new in pairs:
         if old and new and old != new and not _pasted(what, before, after):
@@ -92,6 +94,11 @@ def _two(what: str, old: object, new: object) -> str:
 def _arch(result: BenchResult) -> str:
     seen = _place.cpu(result.environment)
     return seen.arch if seen else ""
+
+
+def _runner(result: BenchResult) -> str:
+    told = result.environment.accelerator
+    return "" if told is Accelerator.UNKNOWN else told.value
 
 
 def _library(result: BenchResult) -> str:

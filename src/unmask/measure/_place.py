@@ -6,7 +6,7 @@ import re
 
 from unmask.crypto import ia32cap, versions
 from unmask.model.bench import PLAIN, BenchResult, Environment, Tool
-from unmask.model.cpu import HostCpu
+from unmask.model.cpu import Accelerator, HostCpu
 from unmask.model.inside import Virtualisation
 from unmask.model.inside_programs import OpenSsl
 from unmask.model.reading import Known
@@ -92,6 +92,8 @@ def foreign(environment: Environment) -> str:
 
 def emulated(environment: Environment) -> str:
     """Return what tells that the CPU is emulated, as the end of a sentence; "" where nothing."""
+    if environment.accelerator is Accelerator.TCG:
+        return "its hypervisor runs it without KVM"
     around = virtualisation(environment)
     if around and around.detected.lower() in _EMULATORS:
         return f'the guest finds itself under "{around.detected}", which is QEMU without KVM'
@@ -101,8 +103,15 @@ def emulated(environment: Environment) -> str:
     return ""
 
 
+def told_what_runs_it(environment: Environment) -> bool:
+    """Return whether it was looked at, in the machine or on its hypervisor, what runs it."""
+    return environment.accelerator is not Accelerator.UNKNOWN or bool(virtualisation(environment))
+
+
 def virtual(environment: Environment) -> bool | None:
     """Return whether the machine is a hypervisor's guest; None where that is not known."""
+    if environment.accelerator in (Accelerator.KVM, Accelerator.TCG):
+        return True
     around = virtualisation(environment)
     if around is None:
         seen = cpu(environment)

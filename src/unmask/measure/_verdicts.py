@@ -75,7 +75,7 @@ def absent(case: Case) -> Diagnosis:
     """The silicon has no AES-NI, or the firmware has turned it off."""
     by_node = not case.sigill
     name = case.node_name if by_node else case.model_name
-    unsure = not by_node and _place.virtualisation(case.result.environment) is None
+    unsure = not by_node and not _place.told_what_runs_it(case.result.environment)
     sentence = "This CPU has no AES-NI, or its firmware has turned it off"
     if by_node:
         sentence = "The node itself has no AES-NI, or its firmware has turned it off"

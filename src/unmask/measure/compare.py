@@ -181,6 +181,8 @@ class _Judge:
         """Return the limit that the new figure sits at or cannot have come through."""
         if new.algorithm.startswith("requests"):
             return None
+        if new.tool is Tool.ZFS and new.algorithm == "write" and self._synced():
+            return Credit.DISK, "With sync=always each write waits for the pool, not for the CPU."
         limits = (
             (Credit.LINK, "link", self.limits.link, new.tool in _BY_LINK),
             (Credit.DISK, "disk", self.limits.disk, new.tool in _BY_DISK),
@@ -200,6 +202,9 @@ class _Judge:
                 )
                 return credit, text
         return None
+
+    def _synced(self) -> bool:
+        return any("sync=always" in problem for problem in self.after.problems)
 
 
 def _missing(old: Series | None, new: Series | None) -> str:
