@@ -10,6 +10,8 @@ from support.documents import lab
 from support.inventories import random_inventory
 from unmask.engine.merge import merge
 from unmask.model.inventory import Inventory
+from unmask.model.reading import Known
+from unmask.model.tie import Confinement
 
 
 def test_one_inventory_stays_as_it_is() -> None:
@@ -73,3 +75,15 @@ def test_no_guest_is_lost_and_no_subject_is_used_twice(seed: int) -> None:
         subjects = [item.subject for item in getattr(merged, what)]
         assert subjects == sorted(set(subjects))
         assert len(subjects) == sum(len(getattr(item, what)) for item in inventories)
+
+
+def test_rules_about_other_guests_follow_their_new_subjects() -> None:
+    rule = Confinement("r", ("n",), apart=("lab/101",), together=("lab/102", "lab/103"))
+    first = lab()
+    changed = replace(first.guests[0], name="another", confined=Known((rule,)))
+    second = replace(first, targets=("b",), guests=(changed, *first.guests[1:]))
+    found = {guest.subject: guest.confined for guest in merge([first, second]).inventory.guests}
+    assert found["b:lab/100"] == Known(
+        (replace(rule, apart=("b:lab/101",), together=("b:lab/102", "b:lab/103")),)
+    )
+    assert found["b:lab/101"] == first.guests[1].confined

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from unmask.dialects.excerpt import excerpt
 from unmask.model.reading import Missing
@@ -29,6 +30,25 @@ FILES = ("-bios", "-cdrom", "-drive", "-fsdev", "-hda", "-hdb", "-initrd", "-ker
 """Options that can name files of the host."""
 
 PATH = re.compile(r"(?:^|=)(?P<path>/[^,]+)")
+
+
+def merged(now: Iterable[Tie], then: Iterable[Tie]) -> tuple[Tie, ...]:
+    """Return what holds a guest with a change that its next start applies.
+
+    Alive it has what it was started with; a move of the stopped guest starts it with the change.
+
+    Args:
+        now: What it has.
+        then: What it has after that start.
+    """
+    alive, stopped = list(now), list(then)
+    found = [
+        tie if tie in stopped else replace(tie, cold=False)
+        for tie in alive
+        if tie in stopped or tie.live or not tie.cold
+    ]
+    new = (tie for tie in stopped if tie not in alive)
+    return (*found, *(replace(tie, live=False) for tie in new if tie.cold or not tie.live))
 
 
 def of_arguments(words: Sequence[str], where: str) -> Iterator[Tie]:

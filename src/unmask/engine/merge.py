@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Protocol, TypeVar
 
 from unmask.model.inventory import Cluster, Guest, Host, Inventory
+from unmask.model.reading import Known, Missing, Reading
+from unmask.model.tie import Confinement
 
 
 class Subject(Protocol):
@@ -80,10 +82,31 @@ def _prefixed(inventory: Inventory, prefix: str) -> Inventory:
             for item in inventory.hosts
         ),
         guests=tuple(
-            replace(item, subject=name(item.subject), host=name(item.host))
+            replace(
+                item,
+                subject=name(item.subject),
+                host=name(item.host),
+                confined=_confined(item.confined, name),
+            )
             for item in inventory.guests
         ),
         gaps=tuple(replace(item, subject=name(item.subject)) for item in inventory.gaps),
+    )
+
+
+def _confined(
+    rules: Reading[tuple[Confinement, ...]], name: Callable[[str], str]
+) -> Reading[tuple[Confinement, ...]]:
+    """Return the rules with the other guests' new subjects."""
+    if isinstance(rules, Missing):
+        return rules
+    return Known(
+        tuple(
+            replace(
+                rule, apart=tuple(map(name, rule.apart)), together=tuple(map(name, rule.together))
+            )
+            for rule in rules.value
+        )
     )
 
 

@@ -14,7 +14,7 @@ from unmask.dialects.proxmox.ha import Rules
 from unmask.dialects.proxmox.permissions import granted
 from unmask.dialects.proxmox.surroundings import Surroundings
 from unmask.model.reading import Known, Missing, Reading
-from unmask.sources._pve_api_answers import Answers, Row, absent, values
+from unmask.sources._pve_api_answers import REPLICATION, Answers, Row, absent, values
 
 T = TypeVar("T")
 
@@ -62,6 +62,9 @@ def surroundings(
             kind: _made(reading, mapping.of_rows) for kind, reading in answers.mappings.items()
         },
         replicas={vmid: frozenset(names) for vmid, names in replicas.items()},
+        unreplicated=answers.replication
+        if isinstance(answers.replication, Missing) and answers.replication != absent(REPLICATION)
+        else None,
         hidden=lambda kind, name: _hidden(answers.permissions, kind, name),
     )
 

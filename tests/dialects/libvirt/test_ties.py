@@ -184,3 +184,13 @@ def test_machines_that_others_have_posted() -> None:
     kinds = [tie.kind for tie in gaming]
     assert kinds.count(TieKind.PASSTHROUGH) == 8
     assert {TieKind.HUGEPAGES, TieKind.AFFINITY, TieKind.LOCAL_FILE} <= set(kinds)
+
+
+def test_a_device_that_the_configuration_has_no_more_holds_the_running_domain_only() -> None:
+    head = "<domain type='kvm' id='3'><name>web</name><devices>"
+    running = domain.read(
+        xml.parse(f"{head}<hostdev type='pci'>{PCI}</hostdev></devices></domain>", "the test")
+    )
+    configured = domain.read(xml.parse("<domain type='kvm'><name>web</name></domain>", "the test"))
+    found = guest(Forms(running, configured), "hall", GuestState.RUNNING)
+    assert [(tie.live, tie.cold) for tie in found.ties.value] == [(True, False)]

@@ -232,3 +232,12 @@ def test_odd_lines_are_read_without_an_error_and_bounded(name: str) -> None:
     found = ties(ODD[name])
     assert len(found) <= 128
     assert all(len(tie.what) < 300 for tie in found)
+
+
+def test_where_replication_is_not_known_neither_is_whether_a_disk_goes_live() -> None:
+    missing = Missing("it did not answer")
+    around = replace(AROUND, unreplicated=missing)
+    assert ties("scsi0: tank:vm-101-disk-0", around)[1:] == [
+        Tie(TieKind.LOCAL_DISK, "replication", live=True, cold=False, unread=missing)
+    ]
+    assert ties("scsi0: ceph:vm-101-disk-0", around) == []

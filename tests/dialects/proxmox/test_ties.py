@@ -169,3 +169,12 @@ def test_secrets_of_raw_arguments_stay_there() -> None:
 )  # fmt: skip
 def test_the_machine_in_force(text: str, machine: str) -> None:
     assert guest.read(text, "101", Place("lab", "elm")).machine == machine
+
+
+def test_a_pending_change_counts_for_a_move_of_the_stopped_guest() -> None:
+    text = "hostpci0: 03:00.0\nusb0: host=1-2\n\n[PENDING]\ndelete: hostpci0\nserial0: /dev/ttyS0"
+    assert [(tie.what, tie.live, tie.cold) for tie in ties(text)] == [
+        ("hostpci0: 03:00.0", True, False),
+        ("usb0: 1-2", True, True),
+        ("serial0: /dev/ttyS0", False, True),
+    ]

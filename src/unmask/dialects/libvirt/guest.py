@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from unmask.cpu import features
 from unmask.cpu.resolve import resolve
+from unmask.dialects import start_ties
 from unmask.dialects.declared import Declared
 from unmask.dialects.excerpt import excerpt
 from unmask.dialects.libvirt import request
@@ -13,7 +14,8 @@ from unmask.dialects.libvirt.domain import Domain
 from unmask.dialects.libvirt.request import Change
 from unmask.model.cpu import CpuSpec, HypervisorCpu, Mode, Origin, Remark, RemarkKind
 from unmask.model.inventory import Guest, GuestKind, GuestState, Platform
-from unmask.model.reading import Known, Missing
+from unmask.model.reading import Known, Missing, Reading
+from unmask.model.tie import Tie
 
 NOT_ASKED = Missing("libvirt expands host-model without the host's own list")
 
@@ -81,9 +83,17 @@ def guest(
         location=location,
         declared=said.declarations,
         machine=excerpt(main.machine, 80),
-        ties=main.ties,
+        ties=_ties(forms),
         confined=Known(()),
     )
+
+
+def _ties(forms: Forms) -> Reading[tuple[Tie, ...]]:
+    """Return what holds the domain: alive as it runs, stopped as it is configured."""
+    now, then = forms.main.ties, (forms.inactive or forms.main).ties
+    if isinstance(now, Missing) or isinstance(then, Missing):
+        return now
+    return Known(start_ties.merged(now.value, then.value))
 
 
 def _declared(forms: Forms) -> Declared:

@@ -69,9 +69,12 @@ def ties(config: GuestConfig, vmid: str, node: str, around: Surroundings) -> Ite
         node: Where it is.
         around: What there is in its cluster.
     """
-    for volume in _volumes(config, DRIVE)[:MOST]:
-        yield from _tie(volume, vmid, node, around)
+    volumes = _volumes(config, DRIVE)[:MOST]
+    found = [tie for volume in volumes for tie in _tie(volume, vmid, node, around)]
+    yield from found
     targets = around.replicas.get(vmid)
+    if around.unreplicated and any(tie.copied_to for tie in found):
+        yield Tie(TieKind.LOCAL_DISK, "replication", cold=False, unread=around.unreplicated)
     if targets:
         names = ", ".join(sorted(targets))
         said = f"replication to {names}"

@@ -31,6 +31,8 @@ class Surroundings:
     """By kind: "pci", "usb", "dir"."""
     replicas: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Names of the nodes that the disks of a guest are replicated to, by VMID."""
+    unreplicated: Missing | None = None
+    """Why it is not known which guests are replicated; None where it is."""
     hidden: Callable[[str, str], Missing | None] = _nowhere
     """What would let a storage ("storage", NAME) or mapping ("pci", NAME) be seen that is not
     listed; None where everything there is would be."""

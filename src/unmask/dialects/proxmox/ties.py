@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from unmask.dialects import qemu, start_ties
 from unmask.dialects.excerpt import excerpt
 from unmask.dialects.proxmox import disk_ties
-from unmask.dialects.proxmox.conf import GuestConfig
+from unmask.dialects.proxmox.conf import GuestConfig, Section
 from unmask.dialects.proxmox.disk_ties import VOLUME
 from unmask.dialects.proxmox.surroundings import Surroundings
 from unmask.model.reading import Known, Missing
@@ -27,11 +27,22 @@ def ties(config: GuestConfig, vmid: str, node: str, around: Surroundings) -> tup
     """Return what holds a guest, in the order of its options, disks last.
 
     Args:
-        config: Of the guest, as it is in force.
+        config: Of the guest; what is pending is in force after its next start.
         vmid: Its own.
         node: Where it is.
         around: What there is in its cluster.
     """
+    now = _of_section(config, vmid, node, around)
+    if config.pending is None:
+        return now
+    kept = {
+        key: value for key, value in config.main.values.items() if key not in config.pending.deletes
+    }
+    later = GuestConfig(Section(kept | dict(config.pending.values)), None, config.snapshots)
+    return start_ties.merged(now, _of_section(later, vmid, node, around))
+
+
+def _of_section(config: GuestConfig, vmid: str, node: str, around: Surroundings) -> tuple[Tie, ...]:
     found: list[Tie] = []
     for key in sorted(config.main.values):
         match = NUMBERED.fullmatch(key)
