@@ -64,6 +64,7 @@ def test_the_column_of_16_bytes_alone_is_no_bulk_rate() -> None:
         (ELAPSED + count("9.71"), "stood still"),
         (ELAPSED + count("0.91"), "clock was set"),
         (count("0.07"), "with -elapsed"),
+        ('engine "devcrypto" set.\n' + count("0.41"), "with -elapsed"),
         (count("3.00", "99999999999"), "than any processor"),
     ],
 )
@@ -95,6 +96,7 @@ def test_a_share_of_a_processor_is_said() -> None:
     sample = only(count("1.17"))
     assert sample.rate == pytest.approx(9000 * 16384 / 1.17)
     assert "1.17 s of 3" in sample.note
+    assert only('engine "padlock" set.\n' + count("1.17")).rate == sample.rate
     assert "a processor" not in only(ELAPSED + count("2.17")).note
 
 

@@ -165,8 +165,9 @@ def test_several_processes_are_one_rate() -> None:
     for whole in (text + table, text + machine):
         sample = one(whole)
         assert (sample.rate, sample.block, sample.processes) == (5_707_538_430.0, 8192, 2)
-    cut = one(text)
-    assert (cut.rate, cut.ended) == (None, Ended.INVALID)
+    errors = "".join(line for line in text.splitlines(keepends=True) if line.startswith("+"))
+    for cut in (one(text), one(errors)):
+        assert (cut.rate, cut.ended, cut.processes) == (None, Ended.INVALID, 2)
 
 
 def test_the_padlock_engine_is_its_own_setting() -> None:

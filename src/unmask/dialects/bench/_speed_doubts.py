@@ -19,8 +19,10 @@ FALLING = 0.8
 SHORT_BLOCK = 64
 """Bytes of a block up to which its rate is compared so."""
 USER_SHARE = 0.1
-"""Share of the asked time below which a program's own time says that something else did the work
-(a driver behind an engine), or that it hardly ran."""
+"""Share of the asked time below which a program's own time measures nothing: the kernel did the
+work, or others had the processor nearly always."""
+ENGINE_SHARE = 0.8
+"""The same where an engine is in use that hands its work to the kernel."""
 ELAPSED_SHARE = (0.5, 2.0)
 """Shares of the asked time between which elapsed time is believed."""
 GRACE = 1.0
@@ -65,6 +67,7 @@ def judge(
     lines: Sequence[Timed] = (),
     *,
     elapsed: bool = False,
+    handed_over: bool = False,
     processes: int = 1,
 ) -> Verdict:
     """Return the bulk rate of one algorithm, if the figures can be true.
@@ -73,6 +76,7 @@ def judge(
         rates: Bytes a second by block, as the table has them or `from_counts`.
         lines: The counts of the same algorithm in the same run, where they are printed.
         elapsed: Their times are a clock's, not the program's own.
+        handed_over: An engine was used that may leave the work to the kernel.
         processes: That worked at once.
     """
     block = bulk_block(rates)
@@ -81,7 +85,9 @@ def judge(
         or _impossible(rates, processes)
         or _no_bulk(rates, block)
         or _falling(rates, block)
-        or _strange_time(lines, block, elapsed=elapsed)
+        or _strange_time(
+            lines, block, elapsed=elapsed, share=ENGINE_SHARE if handed_over else USER_SHARE
+        )
         or _contradiction(rates, lines, block)
     )
     if wrong or block is None:
@@ -135,7 +141,7 @@ def _falling(rates: Mapping[int, float], block: int | None) -> str:
     return f"{block}-byte blocks came out slower than {smallest}-byte ones: it was disturbed"
 
 
-def _strange_time(lines: Sequence[Timed], block: int | None, *, elapsed: bool) -> str:
+def _strange_time(lines: Sequence[Timed], block: int | None, *, elapsed: bool, share: float) -> str:
     line = _line(lines, block)
     if line is None or not line.asked or line.seconds is None:
         return ""
@@ -144,10 +150,10 @@ def _strange_time(lines: Sequence[Timed], block: int | None, *, elapsed: bool) -
         return f"it measured {took:g} s instead of {asked:g}: the machine or its clock stood still"
     if elapsed and took < asked * ELAPSED_SHARE[0]:
         return f"it measured {took:g} s instead of {asked:g}: its clock was set meanwhile"
-    if not elapsed and took < asked * USER_SHARE:
+    if not elapsed and took < asked * share:
         return (
-            f"it counted {took:g} s of its own time in {asked:g}: the work was done elsewhere "
-            "(measure again with -elapsed)"
+            f"it counted {took:g} s of its own time in {asked:g}: others had the processor, or the "
+            "kernel did the work (measure again with -elapsed)"
         )
     return ""
 

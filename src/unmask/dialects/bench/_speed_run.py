@@ -30,6 +30,8 @@ _NO_ENGINE = re.compile(
 _ENGINE_OPTION = re.compile(r" -engine (?P<engine>[\w./-]{1,40})")
 _ELAPSED = re.compile(r"You have chosen to measure elapsed time| -elapsed\b")
 _FORKED = re.compile(r"^Forked child (?P<child>\d{1,5})$", re.MULTILINE)
+_TOGETHER = re.compile(r"^(\+D[TN]:[^\n]{1,120})\n(?:\1\n){1,1000}", re.MULTILINE)
+"""Children of `-multi` where only the error output is there: each begins before any has ended."""
 _START = re.compile(
     r"^(?:You have chosen to measure|Doing |\+D[TN]:|Forked child 0$|(?:OpenSSL|LibreSSL) [\d(]"
     r'|version: \d|[Ee]ngine "|[Ii]nvalid engine ")',
@@ -113,7 +115,7 @@ def _edges(text: str) -> list[int]:
 
 def _repeats(text: str, edges: list[int]) -> list[int]:
     """Return where an algorithm and block is begun that this run has begun already."""
-    if _FORKED.search(text):  # children begin the same at once
+    if _FORKED.search(text) or _TOGETHER.search(text):  # children begin the same at once
         return []
     found: list[int] = []
     seen: set[tuple[str, str]] = set()
@@ -150,13 +152,20 @@ def read(text: str) -> Run:
         engine="" if name in refused_engines else name,
         refused_engines=refused_engines,
         elapsed=bool(_ELAPSED.search(text) or "-elapsed" in options),
-        processes=1 + max((int(m["child"]) for m in _FORKED.finditer(text)), default=0),
+        processes=_processes(text),
         died=died,
         death=death,
         refusal=refusal,
         refused=refused,
         broken=_broken(text),
     )
+
+
+def _processes(text: str) -> int:
+    """Return how many children worked at once; 1 where there were none."""
+    forked = max((int(match["child"]) for match in _FORKED.finditer(text)), default=0)
+    together = max((match[0].count("\n") for match in _TOGETHER.finditer(text)), default=1)
+    return max(1 + forked, together)
 
 
 def _broken(text: str) -> str:

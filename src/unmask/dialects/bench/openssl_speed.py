@@ -132,7 +132,13 @@ def _judged(
     remarks: Sequence[str],
 ) -> Sample:
     """Return the sample of one algorithm whose figures are `rates`."""
-    verdict = _speed_doubts.judge(rates, lines, elapsed=run.elapsed, processes=run.processes)
+    verdict = _speed_doubts.judge(
+        rates,
+        lines,
+        elapsed=run.elapsed,
+        handed_over=run.engine not in ("", PADLOCK),  # PadLock's are instructions of the CPU
+        processes=run.processes,
+    )
     wrong = run.broken or verdict.wrong
     release = openssl_version.release(run.version)
     evp = interface(printed, release)
