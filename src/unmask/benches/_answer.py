@@ -15,6 +15,7 @@ from unmask.dialects.bench import (
     cryptsetup_benchmark,
     dd,
     fio,
+    iperf3,
     openssl_speed,
     s_time,
 )
@@ -211,4 +212,5 @@ _PARSERS: dict[Tool, Parser] = {
     Tool.ZFS: _files,
     Tool.FILE: _files,
     Tool.TLS: _tls,
+    Tool.NETWORK: lambda run, text, status: iperf3.parse(text, run.setting, status, run.algorithm),
 }

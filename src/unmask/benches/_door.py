@@ -141,6 +141,9 @@ def _local(program: str, seconds: float, limit: int, *, hold: bool) -> bytes:
         listener.join(max(end - time.monotonic(), 0))
     finally:
         _let_go(process, given)
+        listener.join(END_SECONDS)
+        if not listener.is_alive():
+            printed.close()
     return bytes(heard)
 
 

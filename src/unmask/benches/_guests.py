@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 
 from unmask.benches._door import AgentDoor, Door, SshDoor
 from unmask.connect.ssh_login import Secrets
@@ -32,11 +33,13 @@ def refusal(guest: Guest) -> str:
     return ""
 
 
-def enter(stack: ExitStack, guest: Guest, channel: Channel, options: CollectOptions) -> Door:
+def enter(
+    stack: ExitStack, guest: Guest, channel: Channel, options: CollectOptions, *, root: bool = False
+) -> Door:
     """Return a way into a guest, which is closed with the stack.
 
     SSH comes first: what runs by it ends with the connection. It is tried only where somebody said
-    how to log in, or named it.
+    how to log in, or named it. With `root`, sudo is used where it was told to be.
 
     Raises:
         TargetError: No way leads in, with the reasons.
@@ -48,7 +51,8 @@ def enter(stack: ExitStack, guest: Guest, channel: Channel, options: CollectOpti
     failed: list[str] = []
     if Way.SSH in allowed:
         try:
-            return _by_ssh(stack, guest, channel, options, entry)
+            door = _by_ssh(stack, guest, channel, options, entry)
+            return replace(door, sudo=entry.sudo and root)
         except NoWayError as error:
             failed.append(f"by SSH: {_words(error)}")
     if Way.AGENT in allowed and guest.platform is not Platform.UNSEEN:
@@ -63,7 +67,7 @@ def enter(stack: ExitStack, guest: Guest, channel: Channel, options: CollectOpti
 
 def _by_ssh(
     stack: ExitStack, guest: Guest, channel: Channel, options: CollectOptions, entry: GuestEntry
-) -> Door:
+) -> SshDoor:
     if not entry.told and Way.SSH not in options.visits.asked:
         raise NO_LOGIN
     password = entry.ssh.password

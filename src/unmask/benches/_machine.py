@@ -88,7 +88,7 @@ def measure(door: Door, who: Subject, wanted: Wanted, rounds: Rounds | None = No
     problems = list(_lacking(inside))
     if not plan.runs:
         return replace(result, problems=tuple(problems))
-    answer = _run(door, plan)
+    answer = run(door, plan)
     if not answer.ended:
         problems.append(NOT_WHOLE)
     for found in answer.datasets:
@@ -183,7 +183,12 @@ def _lacking(inside: Inside) -> list[str]:
     return [] if inside.openssl.value.version else [NO_OPENSSL]
 
 
-def _run(door: Door, plan: Plan) -> Answer:
+def run(door: Door, plan: Plan) -> Answer:
+    """Run what is planned in a machine and return what came of it.
+
+    Raises:
+        UnmaskError: It cannot be run there.
+    """
     mark = f"unmask{secrets.token_hex(16)}"
     program = _script.script(mark, plan, held=door.held)
     end = time.monotonic() + plan.seconds + WAY

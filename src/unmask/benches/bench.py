@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 
-from unmask.benches import _guests, _machine, _nodes, _schedule, _what_if
+from unmask.benches import _guests, _machine, _nodes, _schedule, _tls, _what_if
 from unmask.benches._door import Door, SshDoor
 from unmask.benches._effort import Effort
 from unmask.benches._machine import Subject, Wanted
@@ -15,17 +16,18 @@ from unmask.benches._plan import Run
 from unmask.benches._schedule import Job, Outcome
 from unmask.dialects.proxmox.cpu_option import CpuOption
 from unmask.errors import UsageError
-from unmask.model.bench import BenchResult
+from unmask.model.bench import BenchResult, Tool
 from unmask.model.inside import Inside
 from unmask.model.inventory import Guest, Host, Inventory
 from unmask.model.source import CollectOptions
 from unmask.sources import ssh_guest
 from unmask.visits import _visit
 
-__all__ = ["Effort", "Outcome", "Site", "Wanted", "guests", "machine", "node", "reference", "run"]
+__all__ = ["Effort", "Job", "Outcome", "Wanted", "run"]
 
 ALL_SECONDS = 30.0
 """For logging in to a machine that is a target itself."""
+HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}")
 run = _schedule.run
 
 
@@ -85,7 +87,8 @@ def _job(site: Site, guest: Guest, wanted: Wanted) -> Job:
     def work() -> BenchResult:
         with ExitStack() as stack:
             channel = stack.enter_context(_visit.opened(site.target, site.found, site.options))
-            door = _guests.enter(stack, guest, channel, site.options)
+            root = bool(wanted.datasets)
+            door = _guests.enter(stack, guest, channel, site.options, root=root)
             result = _machine.measure(door, who, wanted)
         place = replace(result.environment, accelerator=guest.accelerator)
         return replace(result, environment=place)
@@ -99,10 +102,34 @@ def machine(target: str, options: CollectOptions, wanted: Wanted) -> Job:
     def work() -> BenchResult:
         with ssh_guest.enter(target, options, ALL_SECONDS) as entered:
             user = entered.session.login.user
-            door = SshDoor(entered.session, f"ssh {replace(entered.door, user=user)}")
+            way = f"ssh {replace(entered.door, user=user)}"
+            door = SshDoor(entered.session, way, sudo=entered.entry.sudo and bool(wanted.datasets))
             return _machine.measure(door, Subject(target, entered.name), wanted)
 
     return Job(Subject(target, target), work)
+
+
+def endpoint(written: str, wanted: Wanted) -> Job:
+    """Return the job for a TLS server: HOST:PORT[/PATH].
+
+    Raises:
+        UsageError: It is none.
+    """
+    found = _tls.parse(written)
+    who = Subject(f"tls://{found.host}:{found.port}{found.path}")
+    return Job(who, lambda: _tls.measure(found, who, wanted.effort))
+
+
+def link(written: str) -> Run:
+    """Return the run that measures a guest's way to an iperf3 server.
+
+    Raises:
+        UsageError: It is no host.
+    """
+    if not HOST.fullmatch(written):
+        raise UsageError(f"--iperf3 {written[:80]!r} is no host")
+    words = ("iperf3", "-c", written, "-t", "5", "-J")
+    return Run(Tool.NETWORK, "link", words, seconds=20)
 
 
 def reference(sites: Sequence[Site], results: Sequence[str], wanted: Wanted) -> Iterator[Job]:

@@ -100,6 +100,14 @@ DATASET = typer.Option(
 BESIDE = typer.Option(
     "--beside", metavar="DATASET", help="With --dataset: the same on an unencrypted one."
 )
+TLS = typer.Option(
+    "--tls",
+    metavar="HOST:PORT/PATH",
+    help="Ask this server from here, 10 times at once; for a file of 400 KB or so.",
+)
+IPERF3 = typer.Option(
+    "--iperf3", metavar="HOST", help="Measure the guest's way to this iperf3 server too."
+)
 REFERENCE = typer.Option("--reference", help="Measure the guests' nodes too, as their ceiling.")
 SAVE = typer.Option("--save", metavar="FILE", help="Save the results, with all that was printed.")
 COMPARE = typer.Option("--compare", metavar="FILE", help="Compare with results that were saved.")
@@ -121,6 +129,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     models: Annotated[str, AS] = "",
     dataset: Annotated[str, DATASET] = "",
     beside: Annotated[str, BESIDE] = "",
+    tls: Annotated[str, TLS] = "",
+    iperf3: Annotated[str, IPERF3] = "",
     read: Annotated[Path | None, READ] = None,
     masked: Annotated[Path | None, MASKED] = None,
     forced: Annotated[Path | None, FORCED] = None,
@@ -184,8 +194,10 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
             measuring.effort(quick=quick, thorough=thorough),
             measuring.algorithms(algorithms),
             datasets=measuring.datasets(dataset, beside),
+            extra=(bench.link(iperf3),) if iperf3 else (),
             services=advise,
         ),
+        endpoint=tls,
     )
     jobs = measuring.jobs(asked, choice)
     outcome = bench.run(jobs, parallel, terminal.progress)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from unmask.benches import _dataset, bench
 from unmask.benches._openssl import ALGORITHMS
-from unmask.benches._schedule import Job
-from unmask.benches.bench import Effort, Site, Wanted
+from unmask.benches.bench import Effort, Job, Site, Wanted
 from unmask.cli import choices, collecting, ssh
 from unmask.cli.collecting import Asked
 from unmask.config.settings import Settings, Target
@@ -33,6 +32,13 @@ class Choice:
     models: tuple[str, ...]
     reference: bool
     wanted: Wanted
+    endpoint: str = ""
+    """A TLS server."""
+
+    @property
+    def asks_guests(self) -> bool:
+        """Return whether guests of a hypervisor are to be measured."""
+        return bool(self.guests) or self.every
 
 
 def words(written: str) -> tuple[str, ...]:
@@ -96,7 +102,7 @@ def jobs(asked: Asked, choice: Choice) -> tuple[Job, ...]:
     settings, wanted = _targets(asked, choice)
     machines = [item for item in wanted if ssh_guest.fits(item.address)]
     hypervisors = [item for item in wanted if not ssh_guest.fits(item.address)]
-    if hypervisors and not (choice.guests or choice.every or choice.node):
+    if hypervisors and not (choice.asks_guests or choice.node or choice.endpoint):
         raise UsageError("say what to measure there: --vm GUEST, --all or --node NODE")
     if choice.guests and not hypervisors:
         raise UsageError("--vm names guests of a hypervisor: name that as the target")
@@ -108,6 +114,8 @@ def jobs(asked: Asked, choice: Choice) -> tuple[Job, ...]:
         like = CollectOptions(timeout=asked.timeout, ssh=login)
         found.append(bench.node(sites, choice.node, choice.models, choice.wanted, like))
     found += bench.guests(sites, choice.guests, choice.wanted, every=choice.every)
+    if choice.endpoint:
+        found.append(bench.endpoint(choice.endpoint, choice.wanted))
     if choice.reference:
         nodes = [job.who.host for job in found if job.who.host]
         found += bench.reference(sites, nodes, choice.wanted)
@@ -126,10 +134,10 @@ def _check(choice: Choice) -> None:
 
 
 def _targets(asked: Asked, choice: Choice) -> tuple[Settings, tuple[Target, ...]]:
-    """Return the settings and the targets; a node with an address of its own needs none."""
-    if choice.node and not asked.target:
+    """Return the settings and the targets; a node or server with its own address needs none."""
+    if (choice.node or choice.endpoint) and not asked.target and not choice.asks_guests:
         settings = choices.configuration(asked.config)
-        return settings, settings.targets
+        return settings, settings.targets if choice.node else ()
     return collecting.chosen(asked)
 
 
