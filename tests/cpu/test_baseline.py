@@ -109,6 +109,16 @@ def test_models_that_fit_come_before_all_others() -> None:
     assert not all(order)
 
 
+def test_a_node_that_alone_stands_in_the_way_is_named() -> None:
+    hosts = [host("one", "Haswell-noTSX"), host("two", "Haswell-noTSX"), host("old", "Nehalem")]
+    assert baseline(hosts, NEEDS).unlocked == (("old", "Haswell-noTSX"),)
+    # Two weak nodes: without either of them nothing would be gained.
+    assert baseline([*hosts, host("older", "Nehalem")], NEEDS).unlocked == ()
+    mixed = [*hosts[:2], host("amd", "EPYC")]
+    assert baseline(mixed, NEEDS).unlocked == (("amd", "Haswell-noTSX"),)
+    assert baseline(hosts[:1], NEEDS).unlocked == ()
+
+
 def test_a_node_without_flags_is_never_assumed() -> None:
     found = baseline([host("one", "Haswell"), host("two", None)], NEEDS)
     assert [item.host.name for item in found.unknown] == ["two"]

@@ -53,6 +53,14 @@ def test_a_node_that_is_not_there_is_refused_with_those_that_are() -> None:
         asked(Inventory())
 
 
+def test_hosts_of_one_name_are_told_apart() -> None:
+    other = replace(host("one", "Westmere"), subject="far/one", cluster="far")
+    document = asked(site(hosts=(ONE, other)), arriving=(host("far/one", "Haswell"),))
+    assert [place.name for place in document.baseline.nodes] == ["lab/one", "far/one"]
+    assert "avx" in dict(document.baseline.held_back)["far/one"]
+    assert document.arrivals[0].node == "far/one (new)"
+
+
 def test_an_unknown_node_makes_the_run_incomplete() -> None:
     document = asked(site(hosts=(*BOTH, host("three", None))))
     assert not document.run.complete

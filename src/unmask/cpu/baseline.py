@@ -63,10 +63,12 @@ def of_nodes(
     found = replace(found, common=common(nodes), open=_open(nodes), held_back=held_back(nodes))
     if arches[0] not in X86:
         return replace(found, remarks=(*found.remarks, ARM.format(arches[0])))
+    models = model_fit.fits(nodes, needs, windows=windows)
     return replace(
         found,
         level=levels.level(found.common),
-        models=model_fit.fits(nodes, needs, windows=windows),
+        models=models,
+        unlocked=tuple(unlocked(nodes, models, needs)),
         remarks=(*found.remarks, *_about(nodes)),
     )
 
@@ -90,6 +92,23 @@ def held_back(nodes: Sequence[Node]) -> tuple[tuple[str, frozenset[str]], ...]:
 def running(models: Sequence[ModelFit]) -> tuple[ModelFit, ...]:
     """Return the models that all known nodes can run, in their order."""
     return tuple(fit for fit in models if fit.fits)
+
+
+def unlocked(
+    nodes: Sequence[Node], models: Sequence[ModelFit], needs: Needs
+) -> Iterator[tuple[str, str]]:
+    """Yield each node that alone keeps the others from a better model, and the best of those.
+
+    A model is better here where it shows more of the needs or has a higher level.
+    """
+    best = next(iter(running(models)), None)
+    for place in nodes:
+        alone = [fit for fit in models if {item.node for item in fit.obstacles} == {place.name}]
+        if len(nodes) < 2 or not alone:
+            continue
+        first = min(alone, key=lambda fit: model_fit.worth(fit, needs))
+        if best is None or (len(first.shows), first.level) > (len(best.shows), best.level):
+            yield place.name, first.name
 
 
 def _open(nodes: Sequence[Node]) -> frozenset[str]:

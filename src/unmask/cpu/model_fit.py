@@ -85,9 +85,12 @@ def fits(nodes: Sequence[Node], needs: Needs, *, windows: bool = False) -> tuple
 
 def _rank(fit: ModelFit, needs: Needs) -> tuple[object, ...]:
     certain = [item for item in fit.obstacles if item.verdict is Verdict.LACKS]
+    return (bool(certain), len(fit.obstacles), *worth(fit, needs))
+
+
+def worth(fit: ModelFit, needs: Needs) -> tuple[int, int, bool, int, int, str]:
+    """Return what sorts models by how much they are worth, the best first, wherever they run."""
     return (
-        bool(certain),
-        len(fit.obstacles),
         -len(fit.shows),
         -fit.level,
         bool(fit.flags & RISKY),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -69,7 +70,7 @@ def build(
         no_proposal="" if made else (NO_X86 if found.level is None else custom_models.NO_BASE),
         arrivals=tuple(
             arrival(found, new, inside, windows=bool(windows), spoken=spoken())
-            for new in question.arriving
+            for new in _new(hosts, question.arriving)
         ),
         drift=_drift(question, hosts),
         compared=question.compared,
@@ -92,7 +93,22 @@ def chosen(hosts: Sequence[Host], names: Sequence[str]) -> tuple[Host, ...]:
         known = ", ".join(host.name for host in hosts)
         raise UsageError(f"--nodes: there is no node {unknown[0]!r}; there are {known}")
     wanted = set(names)
-    return tuple(h for h in hosts if not wanted or h.name in wanted or h.subject in wanted)
+    found = [h for h in hosts if not wanted or h.name in wanted or h.subject in wanted]
+    return tuple(_apart(found))
+
+
+def _apart(hosts: Sequence[Host]) -> Iterator[Host]:
+    """Two hosts of one name, in different clusters, go by their subjects."""
+    count = Counter(host.name for host in hosts)
+    for host in hosts:
+        yield host if count[host.name] == 1 else replace(host, name=host.subject)
+
+
+def _new(hosts: Sequence[Host], arriving: Sequence[Host]) -> Iterator[Host]:
+    """A new node whose file is called like a node is told apart from that."""
+    taken = {host.name for host in hosts}
+    for host in arriving:
+        yield replace(host, name=f"{host.name} (new)") if host.name in taken else host
 
 
 def _drift(question: Question, hosts: Sequence[Host]) -> tuple[Drift, ...] | None:

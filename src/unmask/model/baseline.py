@@ -151,6 +151,8 @@ class Baseline:
     """Each node's name with the flags that all the others have and only it lacks."""
     models: tuple[ModelFit, ...] = ()
     """Best first: those that fit everywhere, then the others."""
+    unlocked: tuple[tuple[str, str], ...] = ()
+    """Nodes that alone stand in the way of a better model, each with the best of those."""
     remarks: tuple[str, ...] = ()
     """Full sentences: what the answer does not hold for, and what to know about it."""
 

@@ -22,8 +22,6 @@ from unmask.report._text import clean, listed, wrap
 
 SHOWN = 8
 """Models that all nodes can run that are shown; the JSON report has all."""
-MISSED = 3
-"""Models that some node cannot run that are shown."""
 NAME = 60
 SOURCES = {
     FlagSource.HYPERVISOR: "hypervisor",
@@ -59,7 +57,7 @@ def render(document: BaselineDocument, width: int, paint: Paint) -> str:
         ("", _nodes(found, width, paint)),
         ("In common", _common(found, width)),
         ("Models that all nodes can run, best first", _models(found, width, paint)),
-        ("Just out of reach", _missed(found, width)),
+        ("Held back by one node", _missed(found, width)),
         *((NEXT[item.platform][0], _proposal(item, width)) for item in _for_nodes(document)),
         *((f"With {clean(item.node, NAME)}", _arrival(item, width)) for item in document.arrivals),
         (f"Since {clean(document.compared, NAME)}", _drifts(document.drift, width)),
@@ -149,15 +147,17 @@ def _table(models: Sequence[ModelFit]) -> Table:
 
 
 def _missed(found: Baseline, width: int) -> list[str]:
-    """Return the best models that fewest nodes stand in the way of."""
-    others = [
-        item for item in found.models if not item.fits and any(i.flags for i in item.obstacles)
-    ]
-    others.sort(key=lambda item: (len(item.obstacles), -len(item.shows), -item.level))
+    """Return what all other nodes could run, were it not for one of them."""
+    models = {item.name: item for item in found.models}
     lines = []
-    for item in others[:MISSED]:
-        nodes = "; ".join(f"{clean(each.node, NAME)} {each.reason}" for each in item.obstacles[:3])
-        lines += wrap(f"{item.name}: {nodes}", width, "  ", "    ")
+    for node, name in found.unlocked:
+        item = models[name]
+        (why,) = {each.reason if not each.flags else "" for each in item.obstacles}
+        lacks = _telling(frozenset(item.obstacles[0].flags))
+        why = why or f"lacks {' '.join(lacks)}"
+        shows = f"x86-64-v{item.level}, shows {listed(item.shows) or 'none of it'}"
+        text = f"Without {clean(node, NAME)} all nodes could run {name} ({shows}): it {why}."
+        lines += wrap(text, width, "  ", "    ")
     return lines
 
 
@@ -228,7 +228,10 @@ def _drift(item: Drift) -> Iterator[str]:
 
 def _remarks(document: BaselineDocument, width: int) -> list[str]:
     said = [*document.baseline.remarks, *([document.no_proposal] if document.no_proposal else [])]
-    said += [f"{clean(gap.subject, NAME)}: {clean(gap.reason)}" for gap in document.gaps[:SHOWN]]
-    if len(document.gaps) > SHOWN:
-        said.append(f"and {len(document.gaps) - SHOWN} more gaps: see --format json")
+    alike: dict[str, list[str]] = {}
+    for gap in document.gaps:
+        alike.setdefault(clean(gap.reason), []).append(clean(gap.subject, NAME))
+    said += [f"{listed(names)}: {reason}" for reason, names in list(alike.items())[:SHOWN]]
+    if len(alike) > SHOWN:
+        said.append(f"and {len(alike) - SHOWN} more reasons: see --format json")
     return [line for text in said for line in wrap(text, width, "  ", "    ")]

@@ -41,6 +41,7 @@ def render(document: BaselineDocument) -> str:
         "undecided_flags": sorted(found.open),
         "level": _level(found.level),
         "held_back": {name: sorted(flags) for name, flags in found.held_back},
+        "unlocked": dict(found.unlocked),
         "models": [_model(item) for item in found.models],
         "custom": _custom(document),
         "with": [_arrival(item) for item in document.arrivals],
