@@ -57,6 +57,29 @@ def test_what_the_guest_sees_beats_what_is_configured() -> None:
     assert [item.status for item in case.workloads] == ["hardware"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "consumer", "said"),
+    [
+        (WorkloadKind.TLS, "gnutls", {NoteKind.FASTER}),
+        (WorkloadKind.SAMBA, "gnutls", set()),  # SMB 3 has no ChaCha20
+        (WorkloadKind.TLS, "go", {NoteKind.CHOICE}),
+        (WorkloadKind.BACKUP, "go", set()),
+        (WorkloadKind.BACKUP, "openssl", set()),
+        (WorkloadKind.OPENVPN, "openvpn", {NoteKind.FASTER}),
+    ],
+)
+def test_what_a_library_does_in_tls_is_said_of_tls(
+    kind: WorkloadKind, consumer: str, said: set[NoteKind]
+) -> None:
+    flags = frozenset(("aes", "ssse3", "sse4_1"))
+    item = work(consumer, kind=kind, cipher="AES-256-GCM")
+    case = judged(guest(inside(cpu=replace(AES, flags=flags))), finder(item, kind=kind))
+    (outlook,) = [found.outlook for found in case.workloads]
+    assert outlook
+    assert outlook.status is Status.PARTIAL
+    assert {note.kind for note in outlook.notes} == said
+
+
 def test_without_the_guests_word_the_configuration_counts() -> None:
     case = judged(guest(inside(cpu=Missing("no /proc/cpuinfo"))), finder(work()))
     assert case.observed is None

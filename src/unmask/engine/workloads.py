@@ -13,15 +13,19 @@ from unmask.engine import declared
 from unmask.engine.observer import Sight
 from unmask.errors import UnreadError
 from unmask.model.inventory import Guest
-from unmask.model.outlook import Outlook
+from unmask.model.outlook import NoteKind, Outlook
 from unmask.model.visit import UNVISITED
-from unmask.model.workload import Finder, JudgedWorkload, Unread, Workload
+from unmask.model.workload import Finder, JudgedWorkload, Unread, Workload, WorkloadKind
 
 LIMIT = 100
 """Workloads of one kind that are judged in one guest, whatever it claims to have."""
 NAME, SENTENCE, SENTENCES = 200, 300, 10
 """Characters of a name and of a sentence, and sentences, that are kept of one workload."""
 
+OF_TLS = (WorkloadKind.TLS, WorkloadKind.DATABASE)
+"""Kinds whose library chooses among the suites of TLS."""
+FIXED = (WorkloadKind.SAMBA, WorkloadKind.BACKUP)
+"""Kinds that cannot be given ChaCha20: SMB 3 has AES only, a backup the cipher of its format."""
 OF_THE_KERNEL = ("Linux", "OpenZFS")
 """Consumers of these versions (`version_of`) go by the kernel's own list of flags."""
 
@@ -91,4 +95,15 @@ def _outlook(workload: Workload, sight: Sight) -> Outlook | None:
         return None
     view = sight.kernel if consumer.version_of in OF_THE_KERNEL else sight.programs
     outlook = judge(consumer, view, version=workload.version, cipher=workload.cipher)
+    outlook = _of_its_protocol(workload, outlook)
     return drivers.confirmed(outlook, workload.driver) if workload.driver else outlook
+
+
+def _of_its_protocol(workload: Workload, outlook: Outlook) -> Outlook:
+    """Return an outlook without what its library would do in TLS, where it does something else."""
+    beside = {NoteKind.CHOICE} if workload.kind not in OF_TLS else set()
+    if workload.kind in FIXED:
+        beside.add(NoteKind.FASTER)
+    if not beside.intersection(note.kind for note in outlook.notes):
+        return outlook
+    return replace(outlook, notes=tuple(note for note in outlook.notes if note.kind not in beside))
