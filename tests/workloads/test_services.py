@@ -89,6 +89,17 @@ def test_mysql_offers_tls_unless_it_is_told_not_to() -> None:
     assert find(database, guest(inside(databases=(other,)))) == []
 
 
+def test_that_mysql_listens_does_not_tell_that_tls_is_used() -> None:
+    listens = (Listener("tcp", "127.0.0.1", 3306, ("mysqld",), (9,)),)
+    (offered,) = find(
+        database, guest(inside(databases=(Database("mysql", "8.4.0"),), listeners=listens))
+    )
+    assert (offered.activity, offered.ports) == (Activity.CONFIGURED, (3306,))
+    wanted = Database("mysql", "8.4.0", tls=True)
+    (told,) = find(database, guest(inside(databases=(wanted,), listeners=listens)))
+    assert told.activity is Activity.ACTIVE
+
+
 def test_a_databases_library_is_that_of_its_process() -> None:
     read = inside(
         databases=(Database("mariadb", "10.11", tls=True),),

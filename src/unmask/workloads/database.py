@@ -95,7 +95,8 @@ def _tls(
         cipher=seen.cipher if seen else "",
         version=crypto.version,
         detail=", ".join(["TLS", crypto.label, *(f"port {socket.port}" for socket in found)]),
-        activity=Activity.ACTIVE if found or seen else Activity.CONFIGURED,
+        # That a server listens says nothing of whether anybody speaks TLS to it.
+        activity=Activity.ACTIVE if (found and told) or seen else Activity.CONFIGURED,
         evidence=(
             *(text for text in says if text),
             *(socket.sentence for socket in found),
