@@ -136,3 +136,26 @@ def test_a_flood_is_parsed_in_no_time() -> None:
             with contextlib.suppress(InputError):
                 POSIX[module].parse(Section(b"Linux\n", parts={part: text}))
         assert time.monotonic() - started < 2, module
+
+
+@pytest.mark.parametrize(
+    ("module", "part", "content"),
+    [
+        ("samba", "settings", b"[global]\n" + b" " * 60_000 + b"x"),
+        ("cpu", "dmesg", b"aesni0: <AES-\nCPU: " + b" " * 60_000 + b"x"),
+        ("cpu", "dmesg", b"aesni0: <\n" * 20_000),
+        ("cpu", "dmesg", b" Features=0x1<\n" * 15_000),
+        ("cpu", "dmesg", b" Features=0x1<FPU>\n" + b'Origin="" ' * 20_000),
+        ("cpu", "cpuinfo", b"x" + b"\n" * 250_000),
+        ("luks_headers", "luks /dev/a", b"Cipher: x" + b" " * 60_000 + b"y"),
+        ("system", "libc", b"musl libc" * 7_000),
+        ("system", "loader", b"x" + b"\n" * 60_000),
+    ],
+)
+def test_what_repeats_itself_is_parsed_in_no_time(module: str, part: str, content: bytes) -> None:
+    """A pattern that comes back to the same place holds up every other guest: nothing ends it."""
+    parts = {"devices": b"", part: content}
+    started = time.process_time()
+    with contextlib.suppress(InputError):
+        POSIX[module].parse(Section(b"Linux\n", parts=parts))
+    assert time.process_time() - started < 1

@@ -142,3 +142,10 @@ def test_what_was_not_read_is_not_told() -> None:
     assert guest.arch == "aarch64"
     assert guest.configured.mode is Mode.UNKNOWN
     assert guest.configured.steps == ("the command in the guest did not end in time",)
+
+
+@pytest.mark.parametrize(("machine", "arch"), [("amd64", "x86_64"), ("arm64", "aarch64")])
+def test_the_machine_of_freebsd_is_called_as_qemu_calls_it(machine: str, arch: str) -> None:
+    system = System("FreeBSD", machine=machine)
+    guest = made(cpu=Missing("it has no boot messages"), system=Known(system))
+    assert guest.arch == arch

@@ -30,16 +30,21 @@ IMPLEMENTERS = {
 
 KEY = re.compile(r"^(?P<key>[A-Za-z][A-Za-z0-9_ ()/-]{0,40}?)\s*:\s?(?P<value>.*)$")
 FREEBSD_FLAGS = re.compile(
-    r"^\s+(?P<group>(?:AMD |Structured Extended |XSAVE |VIA Padlock )?Features[23]?)"
-    r"\s*=\s*0x[0-9a-f]+<(?P<names>[^>]*)>",
+    r"^[ \t]+(?P<group>(?:AMD |Structured Extended |XSAVE |VIA Padlock )?Features[23]?)"
+    r"[ \t]*=[ \t]*0x[0-9a-f]+<(?P<names>[^>\n]*)>",
     re.MULTILINE,
 )
-FREEBSD_CPU = re.compile(r"^CPU: (?P<name>.*?)\s*(?:\([\d.]+-MHz .*\))?\s*$", re.MULTILINE)
+FREEBSD_CPU = re.compile(r"^CPU: (?P<name>.{1,300})", re.MULTILINE)
+FREEBSD_CLOCK = re.compile(r"\([\d.]+-MHz .*\)$")
 FREEBSD_ORIGIN = re.compile(
-    r'Origin\s*=\s*"(?P<vendor>[^"]*)".*?Family\s*=\s*(?P<family>\w+)\s+Model\s*=\s*(?P<model>\w+)'
-    r"\s+Stepping\s*=\s*(?P<stepping>\w+)"
+    r'^[ \t]*Origin[ \t]*=[ \t]*"(?P<vendor>[^"\n]{0,40})".{0,80}?'
+    r"Family[ \t]*=[ \t]*(?P<family>\w{1,10})[ \t]+Model[ \t]*=[ \t]*(?P<model>\w{1,10})"
+    r"[ \t]+Stepping[ \t]*=[ \t]*(?P<stepping>\w{1,10})",
+    re.MULTILINE,
 )
-AESNI_ATTACHED = re.compile(r"^aesni\d+: <[^>]*AES-", re.MULTILINE)
+AESNI_ATTACHED = re.compile(r"^aesni\d+: <[^>\n]*AES-", re.MULTILINE)
+"""What a guest prints may be endless and of any shape: none of these looks at a place in it more
+than once for each line's beginning."""
 
 
 def parse(text: str, arch_hint: str = "") -> HostCpu:
@@ -145,13 +150,14 @@ def _freebsd(text: str) -> HostCpu:
     if AESNI_ATTACHED.search(text):
         # aesni(4) attaches for AES only where the CPU has both; cryptosoft0 attaches everywhere.
         flags |= {"aes", "sse4_1"}
-    name = FREEBSD_CPU.search(text)
+    named = FREEBSD_CPU.search(text)
+    name = FREEBSD_CLOCK.sub("", named["name"].strip()) if named else ""
     origin = FREEBSD_ORIGIN.search(text)
     return HostCpu(
         arch="x86_64" if not names or "lm" in flags else "i686",
         flags=flags,
         vendor=origin["vendor"] if origin else "",
-        model_name=re.sub(r"\s+", " ", name["name"])[:200] if name else "",
+        model_name=" ".join(name.split())[:200],
         family=_hexadecimal(origin["family"]) if origin else None,
         model=_hexadecimal(origin["model"]) if origin else None,
         stepping=_hexadecimal(origin["stepping"]) if origin else None,

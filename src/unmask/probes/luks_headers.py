@@ -39,7 +39,7 @@ for device in $(devices BitLocker 8); do
 done
 """
 
-_FIELD = re.compile(r"^\s*([A-Za-z][A-Za-z ]{1,30}?):\s*(\S.*?)\s*$")
+_FIELD = re.compile(r"([A-Za-z][A-Za-z ]{1,30}?):\s*(\S.*)$")
 
 
 def parse(section: Section) -> tuple[LuksHeader, ...]:
@@ -61,7 +61,7 @@ def parse_dump(text: str, device: str) -> LuksHeader:
     """Return what a dump of LUKS1, LUKS2 or BitLocker says of how the data is encrypted."""
     fields: dict[str, list[str]] = {}
     for line in text.splitlines():
-        if match := _FIELD.match(line):
+        if match := _FIELD.match(line.strip()):
             fields.setdefault(match[1].lower(), []).append(match[2])
     mode = _first(fields, "cipher mode")
     name = _first(fields, "cipher name")

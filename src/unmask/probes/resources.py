@@ -32,7 +32,7 @@ def parse(section: Section) -> Resources:
     total = number(memory.get("MemTotal", ""))
     if total is None and (size := number(section.first("bytes"))) is not None:
         total = size // 1024
-    load = re.findall(r"\d+\.\d+", section.first("load"))[:3]
+    load = re.findall(r"\b\d{1,9}\.\d{1,9}\b", section.first("load"))[:3]
     return Resources(
         processors=number(section.first("processors")),
         memory=total,

@@ -22,7 +22,8 @@ else
 fi
 """
 
-_SETTING = re.compile(r"^\s*([a-z ]{1,40}?)\s*=\s*([A-Za-z0-9 _-]{1,40})\s*$", re.IGNORECASE)
+_NAME = re.compile(r"[a-z ]{1,40}", re.IGNORECASE)
+_VALUE = re.compile(r"[A-Za-z0-9 _-]{1,40}")
 _VALUES = {
     "mandatory": "required",
     "true": "required",
@@ -60,13 +61,13 @@ def _settings(text: str) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     current: dict[str, str] | None = None
     for line in text.splitlines():
-        head = re.match(r"^\s*\[([^\]]{1,80})\]", line)
-        match = _SETTING.match(line)
+        head = re.match(r"\[([^\]]{1,80})\]", line.lstrip())
+        setting, _, value = (word.strip() for word in line.partition("="))
         if head:
             name = "global" if head[1].lower() == "global" else head[1]
             current = found.setdefault(name, {})
-        elif match and current is not None:
-            current[match[1].lower()] = match[2].strip()
+        elif current is not None and _NAME.fullmatch(setting) and _VALUE.fullmatch(value):
+            current[setting.lower()] = value
     return found
 
 

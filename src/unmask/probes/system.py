@@ -40,9 +40,9 @@ date +%s
 sysctl -n kern.boottime
 """
 
-_LEVEL = re.compile(r"^\s*(x86-64-v[2-4]) \(supported", re.MULTILINE)
+_LEVEL = re.compile(r"^[ \t]*(x86-64-v[2-4]) \(supported", re.MULTILINE)
 _BOOT = re.compile(r"^(\d{9,11})\s+\{ sec = (\d{9,11}),")
-_MUSL = re.compile(r"musl libc.*?\bVersion\s+([0-9.]+)", re.DOTALL)
+_MUSL = re.compile(r"musl libc.{0,200}?\bVersion\s{1,9}([0-9.]{1,40})", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ from unmask.model.visit import Visit
 
 T = TypeVar("T")
 
+ARCHITECTURES = {"amd64": "x86_64", "i386": "i686", "i586": "i686", "arm64": "aarch64"}
+"""What systems call their machines (`uname -m`) where QEMU has another word."""
+
 UNTOLD = ("", "none", "generic", "vm-other")
 """Words of systemd-detect-virt and FreeBSD's kern.vm_guest that name no hypervisor."""
 
@@ -89,7 +92,7 @@ def guest(name: str, inside: Inside, visit: Visit, location: str) -> Guest:
         kind=GuestKind.CONTAINER if under.container else GuestKind.VM,
         host="",
         state=GuestState.RUNNING,
-        arch=cpu.arch or (system.machine if system else ""),
+        arch=cpu.arch or _arch(system.machine if system else ""),
         accelerator=under.accelerator,
         configured=_spec(inside, cpu, under),
         remarks=under.remarks,
@@ -156,6 +159,11 @@ def _word(seen: Virtualisation) -> str:
     if not seen.hypervisor_flag or physical:
         return ""
     return next((word for begin, word in MAKERS.items() if maker.startswith(begin)), "")
+
+
+def _arch(machine: str) -> str:
+    """Return QEMU's name of an architecture by that of the system's."""
+    return ARCHITECTURES.get(machine, machine)
 
 
 def _spec(inside: Inside, cpu: HostCpu, under: Below) -> CpuSpec:
