@@ -31,6 +31,12 @@ class InputError(UnmaskError):
     """An input file is unreadable, truncated, too large or not what it claims to be."""
 
 
+class ChangeError(UnmaskError):
+    """A change of a guest was refused or failed; the message says what the guest has now."""
+
+    exit_code = 4
+
+
 class UnreadError(UnmaskError):
     """A value was asked for that could not be read; the engine turns this into a `Skip`."""
 

@@ -19,7 +19,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"measure", "rules", "workloads"}),
     frozenset({"config", "sources", "engine", "report", "lab"}),
     frozenset({"visits"}),
-    frozenset({"benches"}),
+    frozenset({"benches", "fixes"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),
 )
