@@ -12,8 +12,8 @@ that an older libvirt does not know keeps the guest from starting.
 Within a Proxmox VE cluster a custom model is the same everywhere, which is told. To another cluster
 both kinds of move are blocked where it does not exist or its flags differ, and unknown where its
 models were not read. A guest whose custom model is gone already is told that its next start, there
-as here, gets the default. On libvirt hosts the list of models in the target's domain capabilities decides; where
-there is none, nothing is said.
+as here, gets the default. On libvirt hosts the list of models in the target's domain capabilities
+decides; where there is none, nothing is said.
 
 ## Remedy
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unmask.model.cpu import Accelerator
+from unmask.model.cpu import Accelerator, State
 from unmask.model.finding import About, Problem, Rule
 from unmask.model.move import MoveCase
 from unmask.rules import _moves
@@ -57,7 +57,7 @@ def check(move: MoveCase) -> Iterator[Problem]:
             stops=(LIVE,),
             flags=move.alive.lost,
         )
-    elif move.doubt or _moves.open_ended(move):
+    elif move.doubt or _moves.open_ended(move) or _unclear(move):
         yield _moves.told(
             f"Whether QEMU on {target} emulates all that the guest sees is not known.",
             unsure=(LIVE,),
@@ -66,6 +66,11 @@ def check(move: MoveCase) -> Iterator[Problem]:
         )
     else:
         yield _moves.told("The guest is emulated: the CPUs of both hosts play no part.")
+
+
+def _unclear(move: MoveCase) -> bool:
+    """Return whether some flags depend on a version of QEMU that was not read."""
+    return State.UNKNOWN in move.case.view.states.values()
 
 
 RULE = Rule("MIG011", "An emulated guest", About.MOVE, check, (LIVE,))

@@ -1,0 +1,35 @@
+"""MIG010 against its fixtures, and a known error of libvirt."""
+
+from __future__ import annotations
+
+import pytest
+
+from support import move_case
+from support.move_case import MoveFixture
+from unmask.engine import moves
+from unmask.rules.mig010_older_software import RULE
+
+
+@pytest.mark.parametrize("case", move_case.cases(RULE.code), ids=lambda case: case.name)
+def test_it_says_what_its_fixtures_expect(case: MoveFixture) -> None:
+    move_case.hold(RULE, case)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown", "answer"),
+    [
+        ("9.2.0", "10.1.2", "", "unknown"),
+        ("9.2.0", "10.1.2", "ht", "possible"),
+        ("10.0.0", "10.1.2", "", "possible"),
+        ("8.2.0", "9.2.0", "", "possible"),
+    ],
+)
+def test_libvirt_refuses_what_a_newer_qemu_reports(
+    old: str, new: str, shown: str, answer: str
+) -> None:
+    cpu = {"like": "IvyBridge", "exact": True, "on": shown}
+    hosts = {"one": {"cpu": "broadwell", "qemu": old}, "two": {"cpu": "broadwell", "qemu": new}}
+    guest = {"host": "one", "platform": "libvirt", "cpu": "IvyBridge", "running": cpu}
+    read = move_case.on_libvirt(move_case.inventory(hosts, [guest]))
+    (move,) = moves.moves(read, [RULE], moves.Asked())
+    assert (move.live, move.cold) == (answer, "possible")
