@@ -46,6 +46,8 @@ from unmask.model.outlook import NoteKind, Status
         ("camellia-xts-plain64", "relative"),
         ("aegis128-random", "aegis"),
         ("BF-CBC", "other"),
+        ("NULL", "other"),
+        ("aes_gcm256-null", "gcm"),
         ("cipher_null-ecb", "other"),
         ("ecb(cipher_null)", "other"),
         ("NULL-SHA256", "other"),

@@ -20,7 +20,7 @@ _OTHER = (
     r"serpent|twofish|blowfish|cast[56]|3des|des3|\bdes\b|(?<![a-z])bf-"
     r"|rc4|arcfour|\bidea|\bseed|anubis|kuznyechik|magma|speck"
     # No encryption at all, which has a mode in its name too: "cipher_null-ecb", "NULL-SHA256".
-    r"|(?<![a-z!])null|^none$"
+    r"|cipher_null|^null|^none$"
 )
 _WORDS: tuple[tuple[str, str], ...] = (
     ("chacha20", r"chacha|adiantum"),
