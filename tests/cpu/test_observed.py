@@ -6,7 +6,7 @@ import pytest
 
 from unmask.cpu.features import canonical, unlisted
 from unmask.cpu.levels import LEVELS
-from unmask.cpu.observed import cleared, filled, view, with_hidden
+from unmask.cpu.observed import cleared, contradicted, filled, view, with_hidden
 from unmask.model.cpu import Accelerator, HostCpu, State
 
 V2 = LEVELS[2]
@@ -130,3 +130,23 @@ def test_a_list_beats_the_configuration_and_its_silence_does_not() -> None:
 def test_a_view_of_another_architecture_fills_nothing() -> None:
     told = view(HostCpu("aarch64", frozenset({"aes"})), KVM, "mine")
     assert filled(told, view(cpu(), KVM, "mine")) is told
+
+
+@pytest.mark.parametrize(
+    ("told", "configured", "expected"),
+    [
+        ("aarch64", "x86_64", True),
+        ("x86_64", "aarch64", True),
+        ("i686", "x86_64", False),
+        ("armv7l", "aarch64", False),
+        ("s390x", "s390x", False),
+        ("", "x86_64", False),
+        ("x86_64", "", False),
+    ],
+)
+def test_an_architecture_that_a_guest_cannot_have(
+    told: str,
+    configured: str,
+    expected: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    assert contradicted(told, configured) is expected

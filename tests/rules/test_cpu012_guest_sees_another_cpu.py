@@ -14,7 +14,7 @@ from unmask.dialects import cpuinfo
 from unmask.dialects.qemu import spec_of
 from unmask.engine.cases import guest_cases
 from unmask.engine.run import judge
-from unmask.model.cpu import Accelerator, Origin
+from unmask.model.cpu import Accelerator, HostCpu, Origin
 from unmask.model.finding import Problem
 from unmask.model.inside import Inside, KernelCrypto, System
 from unmask.model.inventory import Inventory
@@ -79,3 +79,18 @@ def test_any_other_model_is_noticed(folder: Path) -> None:
     own = (folder / "qemu_cpu.txt").read_text(encoding="utf-8").split()[0]
     other = "Nehalem" if own in ("qemu64", "kvm64") or "aes" in own else "qemu64"
     assert any("overlook" not in problem.message for problem in said(folder, "7.2.22", other))
+
+
+def test_a_guest_that_tells_of_an_architecture_which_it_cannot_have_is_not_believed() -> None:
+    told = HostCpu("aarch64", frozenset({"asimd", "aes", "pmull"}), "ARM")
+    spec = spec_of("kvm64", Origin.LIVE)
+    guest = replace(
+        rule_case.guest({}),
+        configured=spec,
+        visit=Visit(Known(Inside(cpu=Known(told))), Way.AGENT, "the guest agent"),
+    )
+    inventory = Inventory(guests=(guest,))
+    (case,) = guest_cases(inventory)
+    assert case.observed is None
+    (finding,) = judge(inventory, [RULE], (case,)).findings
+    assert "tells of aarch64, which a guest of x86_64 cannot have" in finding.problem.message

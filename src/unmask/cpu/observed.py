@@ -93,6 +93,21 @@ def view(
     )
 
 
+def contradicted(told: str, configured: str) -> bool:
+    """Return whether a guest tells of an architecture that it cannot have.
+
+    A kernel of 32 bits is no contradiction to a machine of 64.
+    """
+    kinds = {_kind(told), _kind(configured)} - {""}
+    return len(kinds) > 1
+
+
+def _kind(arch: str) -> str:
+    if arch in X86:
+        return "x86"
+    return "arm" if arch.startswith(("arm", "aarch64")) else arch
+
+
 @lru_cache(maxsize=512)
 def cleared(parameters: tuple[str, ...]) -> frozenset[str]:
     """Return the flags that a Linux kernel leaves out of its list on x86, and programs still see.

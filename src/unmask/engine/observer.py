@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from unmask.cpu import observed
+from unmask.cpu.observed import contradicted
 from unmask.model.cpu import Accelerator, FeatureView, HostCpu
 from unmask.model.inside import Inside
 from unmask.model.inventory import Guest, Platform
@@ -40,7 +41,9 @@ class Observer:
     _found: dict[_Key, Sight] = field(default_factory=dict)
 
     def sight(self, guest: Guest, resolved: FeatureView) -> Sight | None:
-        """Return what the guest itself sees; None where nobody looked, or its CPU was not read.
+        """Return what the guest itself sees; None where that is not known.
+
+        Nobody looked, its CPU was not read, or it claims one that it cannot have.
 
         Args:
             guest: The guest.
@@ -52,6 +55,8 @@ class Observer:
         if not isinstance(inside.cpu, Known):
             return None
         cpu, kernel, words = inside.cpu.value, _kernel(inside), _parameters(inside)
+        if contradicted(cpu.arch, guest.arch):
+            return None
         accelerator = accelerator_of(guest, inside)
         label = _label(guest, cpu, resolved)
         key = (

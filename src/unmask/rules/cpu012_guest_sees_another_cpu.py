@@ -16,7 +16,8 @@ It holds the flags that the guest's kernel lists against those that follow from 
 and that the guest's kernel has a word for: AES, PCLMULQDQ, the x86-64 levels and their like. Flags
 that depend on a host which is not known, or on the version of QEMU, are left out, and so is what
 Windows does not tell. What a kernel was told to overlook (`clearcpuid=`) is named as such: programs
-see it all the same.
+see it all the same. A guest that tells of an architecture which it cannot have is not believed, and
+that is said.
 
 The severity is medium where AES or PCLMULQDQ are among the flags, else low. Encrypted workloads are
 judged by what the guest sees, here as everywhere. Where the guest was entered and its CPU could not
@@ -46,6 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unmask.cpu.observed import contradicted
 from unmask.model.case import GuestCase
 from unmask.model.finding import About, Confidence, Problem, Rule, Severity
 from unmask.model.inside import UNASKED, Inside
@@ -58,7 +60,8 @@ def check(case: GuestCase) -> Iterator[Problem]:
     inside = _scope.inside(case)
     if inside is None or not _scope.has_cpu(case) or inside.cpu == UNASKED:
         return
-    _ = inside.cpu.value
+    if contradicted(inside.cpu.value.arch, case.guest.arch):
+        yield _impossible(case, inside)
     if case.observed is None or not (case.view.x86 and case.observed.x86):
         return
     less = _comparable.missing(case.view, case.observed, inside)
@@ -68,6 +71,23 @@ def check(case: GuestCase) -> Iterator[Problem]:
     overlooked = _overlooked(case, inside)
     if overlooked:
         yield _told(case, inside, overlooked)
+
+
+def _impossible(case: GuestCase, inside: Inside) -> Problem:
+    told = inside.cpu.value.arch
+    return Problem(
+        severity=Severity.LOW,
+        message=_words.about(
+            case, f"the guest tells of {told}, which a guest of {case.guest.arch} cannot have"
+        ),
+        evidence=(
+            _words.cpu(case),
+            f"The guest was asked by way of {case.guest.visit.by or 'a login'}.",
+            "What it tells of its CPU is not believed: the configuration counts instead.",
+        ),
+        remedy="Look into the guest: what answers there is not what it claims to be.",
+        confidence=Confidence.FIRM,
+    )
 
 
 def _overlooked(case: GuestCase, inside: Inside) -> frozenset[str]:
