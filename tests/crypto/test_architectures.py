@@ -57,7 +57,11 @@ def test_arm_of_32_bits_by_every_name(arch: str) -> None:
     luks = consumers()["dm-crypt"]
     plain = judge(luks, view(("neon",), arch=arch))
     assert (plain.status, plain.missing) == (Status.SOFTWARE, ("aes",))
-    assert judge(luks, view(("neon", "aes"), arch=arch)).status is Status.HARDWARE
+    whole = view(("neon", "aes", "pmull"), arch=arch)
+    assert judge(luks, whole).status is Status.HARDWARE
+    assert judge(consumers()["openssl"], whole).status is Status.HARDWARE
+    assert judge(consumers()["go"], whole).status is Status.UNKNOWN
+    assert judge(consumers()["restic"], whole).status is Status.UNKNOWN
 
 
 @pytest.mark.parametrize("consumer", ["go", "boringssl"])

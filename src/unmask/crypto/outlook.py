@@ -14,6 +14,8 @@ from unmask.model.outlook import Note, NoteKind, Outlook, Status
 
 _ARM = ("aarch64", "arm", "armv6l", "armv7l", "armv8l")
 """QEMU's names, and those of `uname -m` for 32 bits, which Linux shows the same words in."""
+_ARM_32 = ("OpenSSL", "Linux")
+"""Whose code for 32 bits uses ARMv8's instructions; Go has none, and others were not looked at."""
 _NO_FLAGS = {
     "s390x": "the CPU's own functions (CPACF, msa in /proc/cpuinfo), which no CPU flag hides",
     "ppc64": "POWER's vector instructions (vcrypto, since POWER8), which no CPU flag hides",
@@ -43,7 +45,8 @@ def _judge(consumer: Consumer, view: FeatureView, version: str, family: str) -> 
     if path.uses:
         return _through(consumer, path, view, version)
     if view.arch in _ARM:
-        path = arm().get(family) if consumer.arm else None
+        known = consumer.arm and (view.arch == "aarch64" or consumer.version_of in _ARM_32)
+        path = arm().get(family) if known else None
         if path is None:
             return _elsewhere(consumer, outlook, view.arch)
     elif not view.x86:
