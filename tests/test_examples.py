@@ -36,7 +36,7 @@ EXPECTED = {
     "304": "low CPU009, low SEC001",
     "305": "low CPU005, low SEC001",
     "390": "",
-    "": "medium CLU001, medium CLU002",
+    "": "medium CLU001, medium CLU002, medium CLU004, low CLU004",
     "alder": "",
     "birch": "",
     "cedar": "info CPU010",

@@ -6,6 +6,8 @@ read), `guests` (only what differs from a running Proxmox guest lab/101 with kvm
 rule under test must say: `findings` with severity, flags and words, and `skips`. What is not listed
 must not be said.
 
+`models` are the cluster's custom models, by name.
+
 A guest may have been entered: `inside` holds fields of `Inside` as a saved inventory writes them,
 without "known"; `sees` is the CPU that it shows there, like a model of QEMU or Proxmox VE; and
 `workloads` and `unread` are what the finders make of it, judged by the engine as everybody's are.
@@ -67,25 +69,37 @@ def load(code: str, kind: str) -> list[RuleCase]:
 
 def expand(case: Mapping[str, Any]) -> RuleCase:
     """Return a case with its inventory."""
-    known = {"name", "hosts", "guests", "findings", "skips", "why"}
+    known = {"name", "hosts", "guests", "models", "findings", "skips", "why"}
     assert not set(case) - known, f"{case['name']}: unknown keys {set(case) - known}"
     return RuleCase(
         case["name"],
-        inventory(case.get("hosts", {"lab/one": "broadwell"}), case.get("guests", [])),
+        inventory(
+            case.get("hosts", {"lab/one": "broadwell"}),
+            case.get("guests", []),
+            case.get("models", {}),
+        ),
         tuple(case.get("findings", [])),
         tuple(case.get("skips", [])),
         finders(case.get("guests", [])),
     )
 
 
-def inventory(hosts: Mapping[str, Any], guests: Sequence[Mapping[str, Any]]) -> Inventory:
-    """Return the inventory of compact hosts and guests; "lab/one" is host one of cluster lab."""
+def inventory(
+    hosts: Mapping[str, Any],
+    guests: Sequence[Mapping[str, Any]],
+    models: Mapping[str, Any] | None = None,
+) -> Inventory:
+    """Return the inventory of compact hosts and guests; "lab/one" is host one of cluster lab.
+
+    `models` are custom models that every cluster has, by name.
+    """
+    custom = tuple((name, spec(entry)) for name, entry in sorted((models or {}).items()))
     clusters = sorted({subject.split("/")[0] for subject in hosts})
     return Inventory(
         targets=("test",),
         hosts=tuple(host(subject, entry) for subject, entry in hosts.items()),
         guests=tuple(guest(entry) for entry in guests),
-        clusters=tuple(Cluster(name, name, Platform.PROXMOX) for name in clusters),
+        clusters=tuple(Cluster(name, name, Platform.PROXMOX, custom) for name in clusters),
     )
 
 
