@@ -27,7 +27,7 @@ class Machine:
     series: tuple[Series, ...]
     noise: Noise
     diagnosis: Diagnosis | None = None
-    """None for what-if runs, which have nothing to explain."""
+    """None for what-if runs, which have nothing to explain, and where nothing was measured."""
     shares: tuple[Share, ...] = ()
     """Of its node's speed, where the node was measured too."""
     headline: str = ""
@@ -89,6 +89,8 @@ def _machine(result: BenchResult, node: BenchResult | None, asked: Asked) -> Mac
     machine = Machine(result, series(result.samples), noise.judge(result))
     if _asks_what_if(result):
         return replace(machine, what_if=reference.what_if(result, asked.current))
+    if not result.samples:
+        return machine
     if node is result:
         node = None
     found = diagnosis.diagnose(result, node)

@@ -51,6 +51,8 @@ ENDS = {
     Ended.UNSUPPORTED: "not supported",
     Ended.INVALID: "no valid figure",
 }
+NESTED = "Its hypervisor is the guest of another."
+SPEED = "this node's speed"
 LAYOUT = Layout({"algorithm": 12, "setting": 10}, ("bar", "of plain", "spread"))
 
 
@@ -80,17 +82,21 @@ def _machine(machine: Machine, width: int, paint: Paint) -> Iterator[str]:
     yield paint.heading(title) + "".join(f", {clean(word, 80)}" for word in told)
     if machine.diagnosis:
         yield from wrap(f"{CAUSES[machine.diagnosis.cause]}: {_sentence(machine)}", width, "  ")
-    if machine.headline:
-        yield from wrap(machine.headline[0].upper() + machine.headline[1:] + ".", width, "  ")
     if machine.series:
         yield ""
         yield from ("  " + line for line in _figures(machine, width - 2 if width else 0))
+    rest = list(_rest(machine, width))
+    if rest and machine.series:
         yield ""
+    yield from rest
+
+
+def _rest(machine: Machine, width: int) -> Iterator[str]:
+    """Yield what stands below the figures."""
     if machine.diagnosis:
         yield from _listed("Seen", machine.diagnosis.evidence, width)
         yield from _listed("Do", machine.diagnosis.advice, width)
         yield from _listed("Will not help", machine.diagnosis.useless, width)
-    yield from _listed("Against its node", [share.sentence for share in machine.shares], width)
     if machine.earlier:
         heading = f"Since {machine.earlier.started or machine.earlier.subject}"
         yield from _listed(heading, [change.sentence for change in machine.changes], width)
@@ -98,7 +104,7 @@ def _machine(machine: Machine, width: int, paint: Paint) -> Iterator[str]:
     if not machine.noise.fit:
         yield from _listed("Disturbed", machine.noise.reasons, width)
         yield from _listed("To measure better", machine.noise.advice, width)
-    yield from _listed("Problems", result.problems, width)
+    yield from _listed("Problems", machine.result.problems, width)
 
 
 def _snippets(found: Sequence[Snippet], width: int) -> Iterator[str]:
@@ -117,7 +123,9 @@ def _snippets(found: Sequence[Snippet], width: int) -> Iterator[str]:
 def _sentence(machine: Machine) -> str:
     found = machine.diagnosis
     said = found.sentence if found else ""
-    return f"{said} (It runs guests of its own.)" if found and found.nested else said
+    if machine.headline and SPEED not in said:
+        said += f" {machine.headline[0].upper()}{machine.headline[1:]}."
+    return f"{said} {NESTED}" if found and found.nested else said
 
 
 def _figures(machine: Machine, width: int) -> list[str]:
