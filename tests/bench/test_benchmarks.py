@@ -22,7 +22,7 @@ def test_sample_is_as_large_as_asked_and_mixed() -> None:
 
 def test_judging_finds_something_and_gives_every_figure() -> None:
     assert judging.judged(sample.inventory(100)).outcome.findings
-    figures = judging.measure(400)
+    figures = judging.measure(1200)  # in a quarter of them guests have other nodes to go to, too
     assert [figure.met for figure in figures] == [True, None, None, None, True]
 
 

@@ -76,7 +76,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     fingerprint: Annotated[list[str] | None, access.FINGERPRINT] = None,
     verbose: Annotated[bool, collecting.VERBOSE] = False,
 ) -> None:
-    """Show which guests can move where, alive or stopped, and what decides it.
+    """Show which guests can move where, alive or stopped, and why not.
 
     The exit code is 1 where a move that is asked for is blocked: with --to each of them, with
     --vm, --cpu or --evacuate where a guest can go nowhere.

@@ -8,12 +8,12 @@ give has to be stopped for that, which is noticed on the day on which it is leas
 
 ## How it decides
 
-It looks at running virtual machines under KVM in clusters of two nodes or more, and holds the flags
-that the guest was started with against what each other node can give (the same functions as
-`unmask migrate-check`, MIG001 to MIG003). It fires where every other node lacks some. It says
-nothing where one node can take the guest as far as the CPU goes: what else holds it there, such as
-a device or a local disk, `unmask migrate-check` tells. Where no node surely can and one of them is
-not known, the check is skipped.
+It looks at virtual machines under KVM, in clusters of two nodes or more, that run or may run (a
+copy of configuration files does not tell). It holds the flags that the guest was started with against
+what each other node can give, with the same functions as `unmask migrate-check` (MIG001 to MIG003),
+and fires where every other node lacks some. It says nothing where one node can take the guest as
+far as the CPU goes: what else holds it there, such as a device or a local disk, `unmask
+migrate-check` tells. Where no node surely can and one of them is not known, the check is skipped.
 
 ## Remedy
 
@@ -41,14 +41,16 @@ from functools import lru_cache
 
 from unmask.cpu import move_views, node_flags
 from unmask.errors import UnreadError
+from unmask.model.baseline import Node, UnknownNode
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, CpuSpec, State
 from unmask.model.finding import About, Problem, Rule, Severity
-from unmask.model.inventory import GuestState, Platform
+from unmask.model.inventory import GuestState, Host, Platform
 from unmask.rules import _advice, _commands, _scope, _words
 from unmask.rules._peers import Same
 
-RUNS = (GuestState.RUNNING, GuestState.PAUSED)
+RUNS = (GuestState.RUNNING, GuestState.PAUSED, GuestState.UNKNOWN)
+"""A copy of configuration files does not tell: there every guest is taken to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,13 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Peers:
-    """What the other hosts lack, and those of which that is not known."""
+    """What there is to say of the other hosts, once for all guests of one CPU on one host."""
 
-    lacking: tuple[tuple[str, frozenset[str]], ...]
-    unknown: tuple[str, ...]
     able: bool
+    unknown: tuple[str, ...]
+    message: str
+    evidence: tuple[str, ...]
+    flags: tuple[str, ...]
 
 
 def check(case: GuestCase) -> Iterator[Problem]:
@@ -91,48 +95,64 @@ def check(case: GuestCase) -> Iterator[Problem]:
     if found.unknown:
         names = _words.listed(found.unknown)
         raise UnreadError(f"whether {names} can give it its CPU is not known", "/proc/cpuinfo")
-    yield _problem(case, found.lacking)
+    yield _problem(case, found)
 
 
 @lru_cache(maxsize=4096)
 def _judged(asked: _Asked) -> _Peers:
     case = asked.case
-    lacking, unknown = [], []
+    lacking: dict[frozenset[str], list[str]] = {}
+    unknown = []
     able = False
     for peer in case.peers:
-        views = move_views.views(case, peer, node_flags.node(peer))
+        views = move_views.views(case, peer, _place(peer))
         if views.alive.lost:
-            lacking.append((peer.name, views.alive.lost))
+            lacking.setdefault(views.alive.lost, []).append(peer.name)
         elif views.unread or views.doubt or case.view.rest is not State.HIDDEN:
             unknown.append(peer.name)
         else:
             able = True
-    return _Peers(tuple(lacking), tuple(unknown), able)
+    if able:
+        return _Peers(able, (), "", (), ())
+    return _Peers(able, tuple(unknown), _message(case), _evidence(lacking), _flags(lacking))
 
 
-def _problem(case: GuestCase, lacking: tuple[tuple[str, frozenset[str]], ...]) -> Problem:
+@lru_cache(maxsize=1024)
+def _place(peer: Host) -> Node | UnknownNode:
+    return node_flags.node(peer)
+
+
+def _message(case: GuestCase) -> str:
     guarded = move_views.guarded(case.guest)
-    grouped: dict[frozenset[str], list[str]] = {}
-    for name, lost in lacking:
-        grouped.setdefault(lost, []).append(name)
-    every = frozenset[str]().union(*grouped)
     end = "so that such a move fails" if guarded else "and nothing stops such a move"
+    return (
+        f"{case.view.label} cannot be given in full by any other node, {end}: the guest cannot "
+        "move alive"
+    )
+
+
+def _evidence(lacking: dict[frozenset[str], list[str]]) -> tuple[str, ...]:
+    return tuple(
+        f"{_words.listed(names)} {'lacks' if len(names) == 1 else 'lack'} {_words.flags(lost)}."
+        for lost, names in lacking.items()
+    )
+
+
+def _flags(lacking: dict[frozenset[str], list[str]]) -> tuple[str, ...]:
+    return tuple(sorted(frozenset[str]().union(*lacking)))
+
+
+def _problem(case: GuestCase, found: _Peers) -> Problem:
     shown = frozenset(flag for flag in _advice.BOTH if case.view.shows(flag))
     known = _scope.known_host_cpu(case) is not None
     model = _advice.smallest(case, shown) if known else ""
     return Problem(
         severity=Severity.LOW,
-        message=(
-            f"{case.view.label} cannot be given in full by any other node, {end}: the guest cannot "
-            "move alive"
-        ),
-        evidence=tuple(
-            f"{_words.listed(names)} {'lacks' if len(names) == 1 else 'lack'} {_words.flags(lost)}."
-            for lost, names in grouped.items()
-        ),
+        message=found.message,
+        evidence=found.evidence,
         remedy=_commands.in_arguments(case) or _remedy(model),
-        command=_commands.set_model(case, model, lacks=every) if model else "",
-        flags=tuple(sorted(every)),
+        command=_commands.set_model(case, model, lacks=found.flags) if model else "",
+        flags=found.flags,
     )
 
 
