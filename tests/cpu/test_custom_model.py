@@ -88,6 +88,12 @@ def test_on_amd_the_base_is_of_a_family_that_windows_accepts() -> None:
         assert FAMILY_NOTE not in made.notes
 
 
+def test_without_aes_the_family_does_not_matter() -> None:
+    made = proposed(*nodes(host("one", "Opteron_G3"), host("two", "EPYC", without="aes")))
+    assert made.base == "Opteron_G3"
+    assert not made.off
+
+
 def test_of_several_vendors_windows_is_told_that_aes_may_be_ignored() -> None:
     places = nodes(host("one", "EPYC-Rome"), host("two", "Haswell"))
     made = proposed(*places, windows=True)
@@ -186,7 +192,7 @@ def test_whatever_the_nodes_nothing_in_it_is_beyond_any(seed: int) -> None:
     vendors = {place.vendor for place in places}
     if len(vendors) > 1:
         assert made.base in {"kvm64", "qemu64"}
-    elif vendors == {"AuthenticAMD"}:
+    elif vendors == {"AuthenticAMD"} and all(sure(place, "aes") for place in places):
         assert made.base not in OLD_FAMILY
 
 

@@ -63,8 +63,8 @@ def propose(
     """Return the model, None where there is no base for it.
 
     The base is the largest model of the nodes' vendor, or of none, of which nothing has to be
-    turned off; where there is no such model, the one with the least to turn off. On AMD nodes one
-    of a family with which Windows uses AES goes before all others.
+    turned off; where there is no such model, the one with the least to turn off. On AMD nodes with
+    AES one of a family with which Windows uses it goes before all others.
 
     Args:
         nodes: Nodes of x86 whose flags are known.
@@ -74,7 +74,8 @@ def propose(
     """
     vendors = {place.vendor for place in nodes}
     vendor = next(iter(vendors)) if len(vendors) == 1 else ""
-    avoided = OLD_FAMILY if AMD in vendors else frozenset[str]()
+    aes = all(sure(place, "aes") for place in nodes)
+    avoided = OLD_FAMILY if aes and AMD in vendors else frozenset[str]()
     bases = [(model, _off(model, nodes)) for model in _bases(names, vendor)]
     if not bases:
         return None
