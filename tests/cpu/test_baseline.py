@@ -119,6 +119,19 @@ def test_a_node_that_alone_stands_in_the_way_is_named() -> None:
     assert baseline(hosts[:1], NEEDS).unlocked == ()
 
 
+def test_nodes_that_are_alike_are_told_for_guests_of_type_host() -> None:
+    hosts = [
+        host("a", "Haswell", microcode="0x28"),
+        host("b", "Haswell", microcode="0x28"),
+        host("c", "Haswell", microcode="0x10"),
+        host("d", "Haswell", microcode="0x28", without="rtm"),
+        host("e", "Broadwell", microcode="0x28"),
+    ]
+    assert baseline(hosts, NEEDS).alike == (("a", "b"),)
+    # Without its microcode nobody knows what a node takes from guests next.
+    assert baseline([host("a", "Haswell"), host("b", "Haswell")], NEEDS).alike == ()
+
+
 def test_a_node_without_flags_is_never_assumed() -> None:
     found = baseline([host("one", "Haswell"), host("two", None)], NEEDS)
     assert [item.host.name for item in found.unknown] == ["two"]

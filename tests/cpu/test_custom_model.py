@@ -88,6 +88,14 @@ def test_on_amd_the_base_is_of_a_family_that_windows_accepts() -> None:
         assert FAMILY_NOTE not in made.notes
 
 
+def test_an_atom_and_an_epyc_share_more_than_kvm64() -> None:
+    """Sites have settled for kvm64, or for no migration, where both CPUs have AES and PCLMULQDQ."""
+    made = proposed(*nodes(host("atom", "Denverton"), host("epyc", "EPYC-Milan")))
+    assert made.base == "kvm64"
+    assert {"aes", "pclmulqdq", "sse4_2", "popcnt", "movbe", "sha_ni"} <= made.flags
+    assert made.level == 2
+
+
 def test_without_aes_the_family_does_not_matter() -> None:
     made = proposed(*nodes(host("one", "Opteron_G3"), host("two", "EPYC", without="aes")))
     assert made.base == "Opteron_G3"

@@ -101,6 +101,14 @@ def test_json_says_what_the_issue_asks_for() -> None:
     assert body["run"]["complete"] is False
 
 
+def test_nodes_that_are_alike_are_shown() -> None:
+    twins = (host("a", "Haswell", microcode="1"), host("b", "Haswell", microcode="1"))
+    found = document(*twins)
+    said = "Alike in CPU, flags and microcode: a, b; a guest of type host can move between them."
+    assert said in table(found)
+    assert json.loads(_baseline_records.render(found))["alike"] == [["a", "b"]]
+
+
 def test_without_a_custom_model_json_says_why() -> None:
     body = json.loads(_baseline_records.render(DOCUMENTS["arm"]()))
     assert body["custom"] is None

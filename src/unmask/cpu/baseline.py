@@ -9,6 +9,7 @@ from unmask.cpu import levels, model_fit
 from unmask.cpu.node_flags import X86, lacks, node, sure
 from unmask.model.baseline import Baseline, FlagSource, ModelFit, Needs, Node, UnknownNode
 from unmask.model.inventory import Host
+from unmask.model.reading import Known
 
 MIXED_VENDORS = (
     "The nodes have CPUs of several vendors ({}): only models of no vendor can run on all of them, "
@@ -60,7 +61,13 @@ def of_nodes(
     if len({"x86" if arch in X86 else arch for arch in arches}) > 1:
         said = ARCHITECTURES.format(", ".join(arches))
         return replace(found, remarks=(*found.remarks, said))
-    found = replace(found, common=common(nodes), open=_open(nodes), held_back=held_back(nodes))
+    found = replace(
+        found,
+        common=common(nodes),
+        open=_open(nodes),
+        held_back=held_back(nodes),
+        alike=tuple(alike(nodes)),
+    )
     if arches[0] not in X86:
         return replace(found, remarks=(*found.remarks, ARM.format(arches[0])))
     models = model_fit.fits(nodes, needs, windows=windows)
@@ -87,6 +94,21 @@ def held_back(nodes: Sequence[Node]) -> tuple[tuple[str, frozenset[str]], ...]:
         only = frozenset(flag for flag in common(others) if lacks(place, flag))
         found.append((place.name, only if others else frozenset[str]()))
     return tuple(found)
+
+
+def alike(nodes: Sequence[Node]) -> Iterator[tuple[str, ...]]:
+    """Yield the names of nodes between which a guest of type host keeps its CPU.
+
+    They have the same CPU by name, give guests the same flags, and run the same microcode, which
+    has to be known.
+    """
+    groups: dict[tuple[str, str, frozenset[str]], list[str]] = {}
+    for place in nodes:
+        cpu = place.host.cpu
+        if isinstance(cpu, Known) and cpu.value.microcode and place.spoken is None:
+            key = (cpu.value.model_name, cpu.value.microcode, place.given)
+            groups.setdefault(key, []).append(place.name)
+    yield from (tuple(names) for names in groups.values() if len(names) > 1)
 
 
 def running(models: Sequence[ModelFit]) -> tuple[ModelFit, ...]:

@@ -149,6 +149,8 @@ class Baseline:
     """The x86-64 level of `common`; None for another architecture, or where nothing is known."""
     held_back: tuple[tuple[str, frozenset[str]], ...] = ()
     """Each node's name with the flags that all the others have and only it lacks."""
+    alike: tuple[tuple[str, ...], ...] = ()
+    """Names of nodes, two or more a group, that have the same CPU, flags and microcode."""
     models: tuple[ModelFit, ...] = ()
     """Best first: those that fit everywhere, then the others."""
     unlocked: tuple[tuple[str, str], ...] = ()

@@ -41,6 +41,7 @@ def render(document: BaselineDocument) -> str:
         "undecided_flags": sorted(found.open),
         "level": _level(found.level),
         "held_back": {name: sorted(flags) for name, flags in found.held_back},
+        "alike": [list(names) for names in found.alike],
         "unlocked": dict(found.unlocked),
         "models": [_model(item) for item in found.models],
         "custom": _custom(document),
