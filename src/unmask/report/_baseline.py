@@ -117,10 +117,10 @@ def _common(found: Baseline, width: int) -> list[str]:
         text = f"Ranked by {listed(needs.flags)} ({needs.origin})"
         text += f"; not on all nodes: {listed(lacks)}." if lacks else "; all nodes have all of it."
         lines += wrap(text if has or lacks else "", width, "  ")
-    for names in found.alike:
+    for alike in found.alike:
         text = "a guest of type host can move between them."
         lines += wrap(
-            f"Alike in CPU, flags and microcode: {listed([clean(name, NAME) for name in names])}; "
+            f"Alike in CPU, flags and microcode: {listed([clean(name, NAME) for name in alike])}; "
             f"{text}",
             width,
             "  ",
