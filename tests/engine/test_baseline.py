@@ -171,6 +171,7 @@ def test_what_a_description_does_not_tell_is_open_and_not_lost() -> None:
 
 def test_of_a_new_node_without_flags_nothing_is_claimed() -> None:
     (found,) = asked(site(guest(101, HOST)), arriving=(host("new", None),)).arrivals
+    assert not found.known
     assert not found.flags_lost
     assert set(found.flags_open) == set(asked(site()).baseline.common)
     assert found.level_after is None

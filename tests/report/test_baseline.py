@@ -138,6 +138,7 @@ def test_the_table_says_it_all() -> None:
         "With new",
         "Flags lost: aes pclmulqdq",
         "Models lost: Westmere",
+        "Its flags are not known: nothing can be said of what would be lost.",
         "lab/101 (db) wants",
         "Since old.json",
         "lab/one lost hle rtm.",

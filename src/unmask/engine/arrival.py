@@ -67,6 +67,7 @@ def arrival(
         best_after=after.best.name if known and after.best else "",
         guests=tuple(_stopped(place, cases)),
         remarks=tuple(remarks),
+        known=known,
     )
 
 

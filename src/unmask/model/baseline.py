@@ -197,6 +197,8 @@ class Arrival:
     best_after: str
     guests: tuple[Stopped, ...]
     remarks: tuple[str, ...] = ()
+    known: bool = True
+    """False where its flags are not known, so that nothing is lost for sure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ def _common(found: Baseline, width: int) -> list[str]:
         return []
     level = ""
     if found.level is not None:
-        level = f"x86-64-v{found.level}, " if found.level else "below x86-64-v1, "
+        level = f"{_level(found.level)}, "
     shown = [flag for flag in REPORTED_X86 if flag in found.common]
     names = shown if found.level is not None else sorted(found.common)
     text = f"{level}{len(found.common)} flags, of them {listed(names) or 'none that matter here'}."
@@ -194,13 +194,16 @@ def _arrival(item: Arrival, width: int) -> list[str]:
 
 
 def _of_arrival(item: Arrival) -> Iterator[str]:
+    if not item.known:
+        yield "Its flags are not known: nothing can be said of what would be lost."
+        yield from item.remarks
+        return
     lost = _telling(frozenset(item.flags_lost))
     yield f"Flags lost: {' '.join(lost) or 'none'}."
     if item.flags_open:
         yield f"Not told whether it has: {' '.join(_telling(frozenset(item.flags_open)))}."
-    if item.level_before is not None and item.level_before != item.level_after:
-        after = f"x86-64-v{item.level_after}" if item.level_after else "none"
-        yield f"Level: x86-64-v{item.level_before}, then {after}."
+    if item.level_before != item.level_after:
+        yield f"Level: {_level(item.level_before)}, then {_level(item.level_after)}."
     yield f"Models lost: {listed(item.models_lost) or 'none'}."
     if item.models_open:
         yield f"Not known whether it runs: {listed(item.models_open)}."
@@ -211,6 +214,12 @@ def _of_arrival(item: Arrival) -> Iterator[str]:
     if not item.guests:
         yield "Every guest that was read could start there."
     yield from item.remarks
+
+
+def _level(level: int | None) -> str:
+    if level is None:
+        return "none in common"
+    return f"x86-64-v{level}" if level else "below x86-64-v1"
 
 
 def _drifts(drifts: Sequence[Drift] | None, width: int) -> list[str]:

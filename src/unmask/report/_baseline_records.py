@@ -147,6 +147,7 @@ def _proposal(item: Proposal) -> dict[str, Any]:
 def _arrival(item: Arrival) -> dict[str, Any]:
     return {
         "node": item.node,
+        "known": item.known,
         "flags_lost": list(item.flags_lost),
         "flags_undecided": list(item.flags_open),
         "level_before": _level(item.level_before),
