@@ -128,11 +128,12 @@ def undone_by(run: Run, guest: GuestRun, runs: Sequence[Run]) -> str:
 
     One that was itself taken back does not count.
     """
-    for other in runs:
-        if other.undoes != run.ident or other.ident <= run.ident:
+    others = [other for other in runs if other.ident != run.ident]
+    for other in others:
+        if other.undoes != run.ident:
             continue
         for done in other.guests:
             same = done.new and done.place.subject == guest.place.subject
-            if same and not undone_by(other, done, runs):
+            if same and not undone_by(other, done, others):
                 return other.ident
     return ""
