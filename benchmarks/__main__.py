@@ -8,6 +8,7 @@ from benchmarks import (
     guests_by_ssh,
     judging,
     libvirt_audit,
+    moves,
     proxmox_api,
     proxmox_ssh,
     start_up,
@@ -18,7 +19,7 @@ from benchmarks.figure import table
 def main() -> int:
     """Measure, print, and return the exit code."""
     figures = []
-    for benchmark in (start_up, judging, libvirt_audit, proxmox_ssh, proxmox_api, guests_by_ssh):
+    for benchmark in (start_up, judging, moves, libvirt_audit, proxmox_ssh, proxmox_api, guests_by_ssh):
         print(f"measuring: {benchmark.__doc__}", file=sys.stderr)
         figures += benchmark.measure()
     print(table(figures))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks import guests_by_ssh, judging, proxmox_api, proxmox_ssh, sample, start_up
+from benchmarks import guests_by_ssh, judging, moves, proxmox_api, proxmox_ssh, sample, start_up
 from benchmarks.figure import Figure, table
 
 from unmask.model.inventory import GuestState
@@ -24,6 +24,15 @@ def test_judging_finds_something_and_gives_every_figure() -> None:
     assert judging.judged(sample.inventory(100)).outcome.findings
     figures = judging.measure(1200)  # in a quarter of them guests have other nodes to go to, too
     assert [figure.met for figure in figures] == [True, None, None, None, True]
+
+
+def test_every_move_of_a_cluster_is_judged() -> None:
+    found = moves.judged(moves.cluster(40, 8))
+    assert len(found) == 40 * 7
+    assert len({(move.guest, move.target) for move in found}) == len(found)
+    (figure,) = moves.measure(40, 8, rounds=1)
+    assert "280 moves" in figure.what
+    assert figure.met
 
 
 def test_start_up_gives_both_ratios() -> None:

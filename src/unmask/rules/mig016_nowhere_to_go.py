@@ -9,10 +9,10 @@ give has to be stopped for that, which is noticed on the day on which it is leas
 ## How it decides
 
 It looks at virtual machines under KVM, in clusters of two nodes or more, that run or may run (a
-copy of configuration files does not tell). It holds the flags that the guest was started with against
-what each other node can give, with the same functions as `unmask migrate-check` (MIG001 to MIG003),
-and fires where every other node lacks some. It says nothing where one node can take the guest as
-far as the CPU goes: what else holds it there, such as a device or a local disk, `unmask
+copy of configuration files does not tell). It holds the flags that the guest was started with
+against what each other node can give, with the same functions as `unmask migrate-check` (MIG001 to
+MIG003), and fires where every other node lacks some. It says nothing where one node can take the
+guest as far as the CPU goes: what else holds it there, such as a device or a local disk, `unmask
 migrate-check` tells. Where no node surely can and one of them is not known, the check is skipped.
 
 ## Remedy
