@@ -46,3 +46,10 @@ def test_address_is_read_and_written_again(text: str, address: Address) -> None:
 def test_what_a_shell_could_misread_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse(text)
+
+
+@pytest.mark.parametrize("text", ["root:hunter2@vps", "root:hunter2@vps:22:33", "a:hunter2@b@vps"])
+def test_a_password_is_not_repeated(text: str) -> None:
+    with pytest.raises(UsageError, match="a password in an address") as caught:
+        parse(text)
+    assert "hunter2" not in str(caught.value)

@@ -12,6 +12,7 @@ from support import recorded_machines, ssh_machine, sshd
 from support.recorded_machines import Recorded
 from support.ssh_machine import Machine
 from support.sshd import Client
+from unmask.connect import ssh_address
 from unmask.engine.cases import guest_cases
 from unmask.errors import TargetError, UsageError
 from unmask.model.cpu import Accelerator, Mode, State
@@ -195,3 +196,17 @@ def test_which_targets_it_takes() -> None:
     assert ssh_guest.fits("SSH://vps")
     for other in ("pve+ssh://vps", "qemu+ssh://vps/system", "vps", "/srv/ssh"):
         assert not ssh_guest.fits(other)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("root@vps", "vps"),
+        ("vps:22", "vps"),
+        ("root@vps:2222", "vps:2222"),
+        ("[2001:db8::1]", "2001:db8::1"),
+        ("root@[2001:db8::1]:2222", "[2001:db8::1]:2222"),
+    ],
+)
+def test_what_a_machine_is_called(written: str, name: str) -> None:
+    assert ssh_guest.name_of(ssh_address.parse(written)) == name

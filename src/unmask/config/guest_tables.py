@@ -99,8 +99,9 @@ def _table(name: str, value: Any, path: Path) -> GuestTable:
     _check_address(found, where)
     for item in found.get("host_key", ()):
         if not _HOST_KEY.fullmatch(item):
+            shown = "this" if "PRIVATE" in item else repr(item[:80])
             raise UsageError(
-                f"{where}.host_key: {item[:80]!r} is no host key; it is written as in known_hosts "
+                f"{where}.host_key: {shown} is no host key; it is written as in known_hosts "
                 f'("ssh-ed25519 AAAA...") or as a fingerprint ("SHA256:...")'
             )
     if "via" in found:

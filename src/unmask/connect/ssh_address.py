@@ -31,6 +31,7 @@ class Address:
     """0 where it is not given."""
 
     def __post_init__(self) -> None:
+        _without_password(f"{self.user}@{self.host}")
         if not HOST.fullmatch(self.host):
             raise UsageError(f"{self.host!r} is not the name or address of a host")
         if self.user and not USER.fullmatch(self.user):
@@ -49,9 +50,19 @@ def parse(text: str) -> Address:
     Raises:
         UsageError: It is not written so.
     """
+    _without_password(text)
     match = WRITTEN.fullmatch(text)
     if match is None:
         raise UsageError(f"{text!r} is not [user@]host[:port] (an IPv6 address needs brackets)")
     return Address(
         match["six"] or match["host"] or "", match["user"] or "", int(match["port"] or 0)
     )
+
+
+def _without_password(text: str) -> None:
+    """Raise `UsageError`, which does not repeat it, where a password stands before the host."""
+    if ":" in text.rpartition("@")[0]:
+        raise UsageError(
+            "a password in an address can be seen by others: write user@host, and put the password "
+            "where no other user can read it (password_file, password_env or keyring)"
+        )

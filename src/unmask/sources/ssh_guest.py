@@ -80,7 +80,7 @@ def enter(target: str, options: CollectOptions, seconds: float) -> Iterator[Mach
         TargetError: It cannot be reached, lets nobody in, or what is done in it fails.
     """
     address = _address(target)
-    name = address.host if address.port in (0, PORT) else f"{address.host}:{address.port}"
+    name = name_of(address)
     entry = options.visits.entry(_unseen_guest.guest(name, Inside(), Visit(), target))
     login = _login(options.ssh, entry)
     if entry.fault and login.password is None:
@@ -96,6 +96,11 @@ def enter(target: str, options: CollectOptions, seconds: float) -> Iterator[Mach
     except TargetError as error:
         # The target is named anyway.
         raise TargetError(str(error).removeprefix(f"{door}: ")) from error
+
+
+def name_of(address: Address) -> str:
+    """Return what a machine is called: its host, with the port where that is another than usual."""
+    return address.host if address.port in (0, PORT) else str(replace(address, user=""))
 
 
 def _login(login: SshOptions, entry: GuestEntry) -> SshOptions:
