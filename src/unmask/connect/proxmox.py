@@ -1,6 +1,7 @@
 """The only module that speaks to Proxmox VE's API, by way of proxmoxer.
 
-It reads; the one thing that it starts is a program in a guest (`proxmox_agent`).
+It reads, apart from what its callers send with `post` and `put`: a program in a guest
+(`proxmox_agent`), and the changes of `unmask fix`. Neither is ever sent twice.
 
 proxmoxer gets a session of ours, so that certificates can be pinned, every request ends in time,
 and what a proxy answers instead of Proxmox VE is not taken for data. One `Api` serves many threads:
@@ -136,6 +137,11 @@ class Api:
         self._check("")
         return self._once(_Request("POST", path, form))
 
+    def put(self, path: str, form: Form) -> Any:
+        """Return the `data` of a PUT, in all else as `post`."""
+        self._check("")
+        return self._once(_Request("PUT", path, form))
+
     def _check(self, node: str) -> None:
         """Refuse to send what cannot succeed any more."""
         if self._closed:
@@ -187,7 +193,7 @@ class Api:
         resource = ProxmoxResource(base_url=self.entry.url, session=session, serializer=Serializer)(
             request.path
         )
-        call = resource.post if request.method == "POST" else resource.get
+        call = {"GET": resource.get, "POST": resource.post, "PUT": resource.put}[request.method]
         try:
             return call(**request.given)
         except ResourceException as error:
@@ -265,7 +271,7 @@ class _Request:
     """What is asked."""
 
     method: str
-    """GET or POST; nothing else is ever sent."""
+    """GET, POST or PUT; nothing else is ever sent."""
     path: str
     given: Form
     """Of the query or in the body."""
