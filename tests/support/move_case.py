@@ -13,7 +13,7 @@ Every guest is judged against every other host: of its cluster, or of all with `
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,7 +76,7 @@ def expand(case: Mapping[str, Any]) -> MoveFixture:
 
 def inventory(
     hosts: Mapping[str, Any],
-    guests: list[Mapping[str, Any]],
+    guests: Sequence[Mapping[str, Any]],
     models: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Inventory:
     """Return the inventory; two broadwells where no host is named."""
