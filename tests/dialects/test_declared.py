@@ -87,6 +87,7 @@ def test_a_long_detail_is_cut() -> None:
         ("unmask:luks\r\nunmask: zfs(aes-256-gcm)\r\n",
          [("luks", True, ""), ("zfs", True, "aes-256-gcm")]),
         ("<p>unmask: luks<br></p>\n<br>unmask: tls", [("luks", True, ""), ("tls", True, "")]),
+        ("<p>unmask: no&nbsp;tls(go)&nbsp;</p>", [("tls", False, "go")]),
         ("do not unmask: luks", []),
         ("unmask luks", []),
         ("", []),

@@ -10,6 +10,7 @@ no kind is said in a remark and counts for nothing.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -79,8 +80,13 @@ def parse(words: str, where: str) -> Declared:
 
 def of_notes(text: str, where: str = "its notes") -> Declared:
     """Return what the lines "unmask: ..." of a guest's notes declare."""
-    lines = [match["words"] for match in _LINE.finditer(_HTML.sub(" ", text))]
+    lines = [match["words"] for match in _LINE.finditer(_plain(text))]
     return parse(",".join(lines[:MOST]), where) if lines else NOTHING
+
+
+def _plain(notes: str) -> str:
+    """Return notes without HTML's tags and entities: editors write a blank as "&nbsp;"."""
+    return html.unescape(_HTML.sub(" ", notes)).replace("\u00a0", " ")
 
 
 def of_tags(tags: Iterable[str]) -> Declared:
