@@ -36,8 +36,9 @@ class Nodes:
 
     def __init__(self, peers: Peers) -> None:
         self._peers = peers
-        entry = _Node(peers.session)
-        self._nodes = {peers.cluster.entry.facts.name: entry}
+        self.entry = peers.cluster.entry.facts.name
+        """The node that was named."""
+        self._nodes = {self.entry: _Node(peers.session)}
         self._lock = threading.Lock()
 
     @contextmanager
