@@ -151,6 +151,16 @@ def test_a_drip_ends_with_the_deadline_of_its_request() -> None:
         assert 0.9 < time.monotonic() - began < 2
 
 
+def test_what_its_thread_is_allowed_is_what_is_told() -> None:
+    with Lab(faults=["slow-drip=0.2"]) as bad:
+        client = api(bad, seconds=60)
+        with (
+            client.clock.within(0.5),
+            pytest.raises(ApiError, match=r"no whole answer within 0\.5 s"),
+        ):
+            client.get("cluster/resources", type="vm")
+
+
 def test_a_node_that_fails_again_and_again_is_not_asked_any_more() -> None:
     with Lab(faults=["5xx=1@nodes/pve2/"]) as bad:
         client = api(bad)

@@ -9,6 +9,7 @@ import pytest
 
 from support.lab_entered import asked, entered, look, refused, replaced
 from support.lab_target import address, login, read, trust
+from unmask.connect.proxmox_answer import LONGER, ApiError
 from unmask.errors import TargetError
 from unmask.lab.lab import Lab
 from unmask.model.access import Access
@@ -190,3 +191,9 @@ def test_after_the_end_nothing_is_asked(lab: Lab) -> None:
     with entered(lab) as (channel, guests):
         pass
     assert "interrupted" in refused(channel, guests["112"])[0]
+
+
+def test_what_a_guest_took_too_long_for_needs_the_option_for_guests(lab: Lab) -> None:
+    with entered(lab) as (_channel, guests):
+        slow = ApiError("no whole answer within 5 s", LONGER)
+        assert proxmox._shut(slow, guests["112"]).needs == "a longer --guest-timeout"

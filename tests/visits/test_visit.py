@@ -174,6 +174,11 @@ def test_a_stopped_guest_whose_disks_cannot_be_read_is_a_gap() -> None:
     assert gap.needs == "pve+ssh://"
 
 
+def test_a_guest_of_which_nobody_knows_whether_it_runs_is_a_gap_that_says_so() -> None:
+    [gap] = look(one(GuestState.UNKNOWN), Hosts()).gaps
+    assert "by its guest agent: whether it runs is not known" in gap.reason
+
+
 def test_containers_and_templates_are_left_alone() -> None:
     hosts = Hosts()
     guest = one().guests[0]

@@ -22,6 +22,7 @@ from unmask.connect import proxy, tls
 from unmask.connect.deadline import Clock, LateError
 from unmask.connect.proxmox_address import Address
 from unmask.connect.proxmox_answer import (
+    LONGER,
     ApiError,
     Reply,
     Serializer,
@@ -154,12 +155,14 @@ class Api:
             raise ApiError(f"the node {node} stopped answering", f"the node {node}")
 
     def _late(self) -> ApiError:
-        return ApiError(f"not read within {self._allowed:.3g} s", "a longer --timeout")
+        return ApiError(f"not read within {self._allowed:.3g} s", LONGER)
 
     def _once(self, request: _Request) -> Any:
         """Ask once, or twice where the ticket has to be replaced."""
+        patience = self._seconds
         try:
-            with self.clock.within(self._seconds):
+            patience = min(patience, self.clock.left())
+            with self.clock.within(patience):
                 starting = request.method != "GET"
                 headers = self._credentials.headers(starting=starting)
                 try:
@@ -170,7 +173,7 @@ class Api:
                     self._credentials.renewed(headers)
                 return self._ask(request, self._credentials.headers(starting=starting))
         except LateError:
-            raise self._slow() from None
+            raise self._slow(patience) from None
         except ApiError as error:
             if error.status == 401:
                 self._refused = self._turned_away(str(error))
@@ -183,10 +186,10 @@ class Api:
             return f"{login.words} is not accepted any more ({text})"
         return refused(login, text)
 
-    def _slow(self) -> ApiError:
+    def _slow(self, seconds: float) -> ApiError:
         if self.clock.over:
             return self._late()
-        return ApiError(f"no whole answer within {self._seconds:.3g} s", "a longer --timeout")
+        return ApiError(f"no whole answer within {seconds:.3g} s", LONGER)
 
     def _ask(self, request: _Request, headers: Mapping[str, str]) -> Any:
         session = _Session(self, headers, request.most)
@@ -223,10 +226,12 @@ class Api:
         """
         entry = self.entry
         self.sent += 1
+        patience = self._seconds
         try:
+            patience = min(patience, self.clock.left())  # what a guest may take can be less
             reply = self._exchange(method, url, headers, body, most)
         except (ReadTimeoutError, LateError):
-            raise self._slow() from None
+            raise self._slow(patience) from None
         except (HTTPError, OSError) as error:
             self._move(entry)
             on_the_way = f"the proxy {self._proxy.place}" if isinstance(error, ProxyError) else ""
@@ -238,7 +243,6 @@ class Api:
     def _exchange(
         self, method: str, url: str, headers: Mapping[str, str], body: str, most: int
     ) -> Reply:
-        self.clock.left()  # nothing is begun that could not be ended
         response = self._pool.request(
             method,
             url,

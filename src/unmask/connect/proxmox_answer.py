@@ -20,6 +20,8 @@ TRANSIENT = frozenset({502, 503, 504, 595, 596})
 ABSENT = 501
 """This version has no such route."""
 
+LONGER = "a longer --timeout"
+"""What a run needs that is too slow for its time."""
 TEXT_LIMIT = 300
 """Characters of an error's text that are passed on."""
 

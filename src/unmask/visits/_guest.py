@@ -134,5 +134,7 @@ class Job:
         self.visit = replace(self.visit, endpoints=found)
 
     def _running(self) -> None:
+        if self.guest.state is GuestState.UNKNOWN:
+            raise NoWayError("whether it runs is not known")
         if self.guest.state is not GuestState.RUNNING:
             raise NoWayError(f"it is {self.guest.state.value}")

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from unmask.connect import proxmox_address
+from unmask.connect import proxmox_address, proxmox_agent, proxmox_answer
 from unmask.connect.deadline import Clock
 from unmask.connect.proxmox_agent import ApiAgent
 from unmask.connect.proxmox_answer import ApiError
@@ -142,6 +142,8 @@ def _shut(error: ApiError, guest: Guest) -> NoWayError:
             "a shell (/bin/sh, or PowerShell) where the guest agent finds it",
         )
     # Asking needs one of two privileges; the one for running programs is enough for both.
+    if error.needs == proxmox_answer.LONGER:
+        return NoWayError(str(error), proxmox_agent.LONGER)
     unrestricted = f"VM.GuestAgent.Unrestricted on /vms/{guest.ident}"
     needs = unrestricted if "Unrestricted" in error.needs else error.needs
     return _pve_words.shut(str(error), needs)
