@@ -29,10 +29,13 @@ from unmask.visits._pve_nodes import Nodes
 
 PROGRAM_SECONDS = 30.0
 """In which a tool of Proxmox VE answers; it starts in one, and waits 10 for a lock."""
+WRITE_SECONDS = 30.0
 TASK_GRACE = 15.0
 """Seconds that `qm` may take beyond what its task was given."""
 LIMIT = Limit(stdout=16 * 1024 * 1024, stderr=64 * 1024)
-TEXT_LIMIT = 300
+LAST_LINES = 4
+TEXT_LIMIT = 400
+"""Of what a tool says against something; the reason comes last."""
 NO_PROGRAM = 127
 USAGE = ("qm ", "pvesh ", "update VM ")
 """Beginnings of lines that say nothing of what went wrong."""
@@ -57,7 +60,7 @@ class NodeWay:
     def change(self, node: str, vmid: str, change: Change) -> None:
         """Change the configuration."""
         words = ["qm", "set", vmid, f"--{change.option}", change.value, "--digest", change.digest]
-        self._tool(node, words, PROGRAM_SECONDS)
+        self._tool(node, words, WRITE_SECONDS)
 
     def shut_down(self, node: str, vmid: str, seconds: float, *, force: bool) -> None:
         """Let the guest shut down."""
@@ -131,7 +134,7 @@ def _failed(program: str, result: ExecResult) -> ApiError:
         return ApiError(f"there is no {program} on the node", "root on a Proxmox VE node", 500)
     lines = [line.strip() for line in result.stderr.decode("utf-8", "replace").splitlines()]
     told = [line for line in lines if line and not line.startswith(USAGE)]
-    text = "; ".join(told)[:TEXT_LIMIT] or f"{program} ended with {result.status}"
+    text = "; ".join(told[-LAST_LINES:])[-TEXT_LIMIT:] or f"{program} ended with {result.status}"
     return ApiError(text, status=500 if result.status > 0 else 0)
 
 
