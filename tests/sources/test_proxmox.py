@@ -86,7 +86,8 @@ def test_the_same_host_cpus(live: Inventory, copy: Inventory) -> None:
         assert (ours.arch, ours.flags, ours.vendor) == (theirs.arch, theirs.flags, theirs.vendor)
         assert ours.complete
         assert ours.model_name == theirs.model_name
-        assert one.software.hypervisor == "Proxmox VE 9.2.11"
+        older = one.name == "pve4"  # which is not updated yet
+        assert one.software.hypervisor == f"Proxmox VE {'9.0.11' if older else '9.2.11'}"
         assert one.software.kernel.endswith("-pve")
         assert one.software.qemu
 
@@ -113,7 +114,9 @@ def test_the_same_findings_but_for_what_only_the_file_shows(
     theirs = {(item.code, item.subject) for item in judge(copy, rules).findings}
     assert ours - theirs == set()
     invalid = {"121", "133"}  # their cpu lines do not validate
-    assert theirs - ours == {("CPU006", f"homelab/{vmid}") for vmid in invalid}
+    stopped = {"113", "131"}  # the files do not tell that, and so they may have to move alive
+    expected = {("CPU006", f"homelab/{vmid}") for vmid in invalid}
+    assert theirs - ours == expected | {("MIG016", f"homelab/{vmid}") for vmid in stopped}
 
 
 def test_states(live: Inventory, lab: Lab) -> None:

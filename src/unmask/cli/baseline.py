@@ -85,9 +85,9 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     guest_timeout: Annotated[float, guests.SECONDS] = 60,
     verbose: Annotated[bool, collecting.VERBOSE] = False,
 ) -> None:
-    """Show which CPU flags and models all nodes have in common, and a custom model for them.
+    """Show which CPU flags and models all nodes have in common.
 
-    The exit code is 1 where --compare finds that a node has lost flags.
+    It writes a custom model for them, too. The exit code is 1 where --compare finds that a node has lost flags.
     """
     question = Question(
         nodes=_words(nodes),
