@@ -87,7 +87,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 ) -> None:
     """Show which CPU flags and models all nodes have in common.
 
-    It writes a custom model for them, too. The exit code is 1 where --compare finds that a node has lost flags.
+    It writes a custom model for them, too. The exit code is 1 where --compare finds that a node
+    has lost flags.
     """
     question = Question(
         nodes=_words(nodes),
