@@ -6,28 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from support.changes import CONSTRAINT, applied, opening, plan_for
-from support.fake_target import FakeGuest, FakeTarget, Memory, place
-from unmask.errors import TargetError
-from unmask.fixes import run
+from support.changes import CONSTRAINT, applied, cpu, full_when, phases, plan_for
+from support.fake_target import FakeGuest, FakeTarget, Memory
 from unmask.fixes._lock import guest_lock
 from unmask.fixes._target import RefusedError
 from unmask.fixes.journal import Journal
-from unmask.fixes.run import Hooks, Orders, Outcome
+from unmask.fixes.run import Hooks, Orders
 from unmask.model.change import Constraint, Phase, Setting
-from unmask.model.run import RunKind
 
 RESTART = Orders(restart=True)
-
-
-def phases(folder: Path, position: int = 0) -> list[Phase]:
-    """Return what the only run's journal has of a guest."""
-    (only,) = Journal(folder).runs()
-    return [event.phase for event in only.guests[position].events]
-
-
-def cpu(target: FakeTarget) -> str | None:
-    return target.store.load().cpu
 
 
 def test_a_change_of_a_running_guest_waits_for_its_restart(tmp_path: Path) -> None:
@@ -39,30 +26,6 @@ def test_a_change_of_a_running_guest_waits_for_its_restart(tmp_path: Path) -> No
     assert target.calls == ["read", "write host", "read", "state"]
     assert (cpu(target), target.closed) == ("host", True)
     assert target.store.load().cpu_of_process == "kvm64"
-
-
-def test_a_restart_brings_it_into_force(tmp_path: Path) -> None:
-    target = FakeTarget()
-    hooks = Hooks(lambda _: target, verify=lambda _plan: "the guest sees aes")
-    outcome = applied(tmp_path, target, plan_for(target), RESTART, hooks)
-    assert (outcome.phase, outcome.problem) == (Phase.DONE, "")
-    assert outcome.detail == "the guest sees aes"
-    assert phases(tmp_path)[3:] == [
-        Phase.STOPPING,
-        Phase.STARTING,
-        Phase.VERIFYING,
-        Phase.DONE,
-    ]
-    assert target.calls[3:] == ["state", "shut_down", "start"]
-    assert target.store.load().cpu_of_process == "host"
-
-
-def test_a_guest_that_is_off_stays_off(tmp_path: Path) -> None:
-    target = FakeTarget(Memory(FakeGuest(running=False)))
-    outcome = applied(tmp_path, target, plan_for(target), RESTART)
-    assert (outcome.phase, outcome.problem) == (Phase.DONE, "")
-    assert "when it is started" in outcome.detail
-    assert "start" not in target.calls
 
 
 def test_each_step_is_in_the_journal_before_it_begins(tmp_path: Path) -> None:
@@ -234,88 +197,6 @@ def test_what_cannot_be_taken_back_is_said(tmp_path: Path) -> None:
     assert "could not be taken back: its CPU is odd" in outcome.problem
 
 
-def test_a_guest_that_does_not_shut_down_keeps_running(tmp_path: Path) -> None:
-    target = FakeTarget(stubborn=True)
-    outcome = applied(tmp_path, target, plan_for(target), RESTART)
-    assert outcome.phase is Phase.WRITTEN
-    assert "did not shut down within 180 s" in outcome.problem
-    assert f"unmask undo {outcome.run} --restart" in outcome.problem
-    assert target.store.load().running
-    assert not outcome.unsettled
-
-
-def test_the_plug_is_pulled_only_where_that_was_asked_for(tmp_path: Path) -> None:
-    target = FakeTarget(stubborn=True)
-    orders = replace(RESTART, force_stop=True)
-    assert applied(tmp_path, target, plan_for(target), orders).phase is Phase.DONE
-
-
-def test_a_guest_that_does_not_start_is_said_loudly(tmp_path: Path) -> None:
-    target = FakeTarget(dead="host lacks aes")
-    outcome = applied(tmp_path, target, plan_for(target), RESTART)
-    assert outcome.phase is Phase.WRITTEN
-    assert "host lacks aes; the guest is stopped and its change is written" in outcome.problem
-
-
-def test_auto_undo_brings_a_guest_back_that_does_not_start(tmp_path: Path) -> None:
-    target = FakeTarget()
-    before = target.store.load()
-    plan = plan_for(target)
-
-    def picky(point: str) -> None:
-        if point == "start: before":
-            target.dead = "host lacks aes" if cpu(target) == "host" else ""
-
-    target.at = picky
-    outcome = applied(tmp_path, target, plan, replace(RESTART, auto_undo=True))
-    assert outcome.phase is Phase.UNDONE
-    assert outcome.problem.endswith("is there again, and the guest was started with it")
-    assert target.store.load() == before
-    assert phases(tmp_path)[-4:] == [
-        Phase.UNDOING,
-        Phase.UNDONE,
-        Phase.STARTING,
-        Phase.UNDONE,
-    ]
-
-
-def test_auto_undo_restarts_a_guest_that_nobody_can_get_into(tmp_path: Path) -> None:
-    target = FakeTarget()
-    before = target.store.load()
-
-    def lost(_plan: object) -> str:
-        raise TargetError("the agent did not answer within 180 s")
-
-    hooks = Hooks(lambda _: target, verify=lost)
-    orders = replace(RESTART, auto_undo=True)
-    outcome = applied(tmp_path, target, plan_for(target), orders, hooks)
-    assert (outcome.phase, target.store.load()) == (Phase.UNDONE, before)
-    assert target.calls.count("shut_down") == 2
-
-
-def test_auto_undo_of_a_guest_that_never_went_off_leaves_it_alone(tmp_path: Path) -> None:
-    target = FakeTarget(stubborn=True)
-    before = target.store.load()
-    outcome = applied(tmp_path, target, plan_for(target), replace(RESTART, auto_undo=True))
-    assert (outcome.phase, target.store.load()) == (Phase.UNDONE, before)
-    assert target.calls.count("shut_down") == 1
-    assert "start" not in target.calls
-
-
-def test_auto_undo_that_cannot_start_it_either_says_so(tmp_path: Path) -> None:
-    target = FakeTarget(dead="no memory")
-    outcome = applied(tmp_path, target, plan_for(target), replace(RESTART, auto_undo=True))
-    assert outcome.phase is Phase.UNDONE
-    assert "but it is stopped, with its old CPU: no memory" in outcome.problem
-
-
-def test_only_stopped_guests_where_that_was_asked_for(tmp_path: Path) -> None:
-    target = FakeTarget()
-    outcome = applied(tmp_path, target, plan_for(target), Orders(only_stopped=True))
-    assert (outcome.phase, target.calls) == (Phase.REFUSED, ["state"])
-    assert "the guest is running" in outcome.problem
-
-
 def test_a_custom_model_that_cannot_be_made_stops_it(tmp_path: Path) -> None:
     target = FakeTarget()
 
@@ -345,52 +226,6 @@ def test_a_hypervisor_that_cannot_be_reached(tmp_path: Path) -> None:
     assert (outcome.phase, outcome.problem) == (Phase.REFUSED, "no route")
 
 
-def several(folder: Path, targets: list[FakeTarget], orders: Orders) -> tuple[Outcome, ...]:
-    nodes = ("pve2", "pve1", "pve2")
-    plans = [
-        replace(plan_for(target), place=place(str(101 + position), node=nodes[position]))
-        for position, target in enumerate(targets)
-    ]
-    book = Journal(folder)
-    with book.begin(RunKind.FIX) as writer:
-        return run.apply(plans, writer, book, Hooks(opening(targets)), orders)
-
-
-def test_many_guests_go_node_by_node(tmp_path: Path) -> None:
-    outcomes = several(tmp_path, [FakeTarget() for _ in range(3)], Orders())
-    assert [outcome.plan.place.ident for outcome in outcomes] == ["102", "101", "103"]
-    assert {outcome.phase for outcome in outcomes} == {Phase.DONE}
-
-
-def test_the_first_failure_stops_the_rest(tmp_path: Path) -> None:
-    targets = [FakeTarget(), FakeTarget(refuse="locked"), FakeTarget()]
-    outcomes = several(tmp_path, targets, Orders())
-    assert [outcome.phase for outcome in outcomes] == [Phase.REFUSED, Phase.PLANNED, Phase.PLANNED]
-    assert outcomes[1].problem == "not begun, because 102 web failed"
-    assert [cpu(target) for target in targets] == ["kvm64"] * 3
-
-
-def test_keep_going_goes_on(tmp_path: Path) -> None:
-    targets = [FakeTarget(), FakeTarget(refuse="locked"), FakeTarget()]
-    outcomes = several(tmp_path, targets, Orders(keep_going=True))
-    assert [outcome.phase for outcome in outcomes] == [Phase.REFUSED, Phase.DONE, Phase.DONE]
-    assert [cpu(target) for target in targets] == ["host", "kvm64", "host"]
-
-
-def full_when(monkeypatch: pytest.MonkeyPatch, phase: Phase) -> None:
-    """Let the disk be full when this phase is to be written down."""
-    import os  # noqa: PLC0415 - patched here and nowhere else
-
-    real = os.write
-
-    def write(number: int, data: bytes) -> int:
-        if f'"phase":"{phase}"'.encode() in data:
-            raise OSError(28, "No space left on device")
-        return real(number, data)
-
-    monkeypatch.setattr(os, "write", write)
-
-
 def test_without_a_journal_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,18 +235,6 @@ def test_without_a_journal_nothing_is_written(
     outcome = applied(tmp_path, target, plan)
     assert (outcome.phase, cpu(target)) == (Phase.PLANNED, "kvm64")
     assert "No space left" in outcome.problem
-
-
-def test_a_guest_is_not_left_off_for_want_of_a_journal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = FakeTarget()
-    plan = plan_for(target)
-    full_when(monkeypatch, Phase.STARTING)
-    outcome = applied(tmp_path, target, plan, RESTART)
-    assert "No space left" in outcome.problem
-    assert outcome.unsettled
-    assert target.store.load().running
 
 
 def test_the_same_setting_again_is_done_and_harms_nothing(tmp_path: Path) -> None:

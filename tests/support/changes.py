@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import pytest
 
 from support.fake_target import FakeTarget, place
 from unmask.fixes import run
 from unmask.fixes._target import Target
 from unmask.fixes.journal import Journal
 from unmask.fixes.run import Hooks, Orders, Outcome
-from unmask.model.change import Constraint, Place, Plan, Setting
+from unmask.model.change import Constraint, Phase, Place, Plan, Setting
 from unmask.model.run import RunKind
 
 CONSTRAINT = Constraint("RST001", "the guest has to be restarted", acknowledged=True)
@@ -53,3 +56,26 @@ def applied(
             [plan], writer, book, hooks or Hooks(lambda _: target), orders or Orders()
         )
     return outcome
+
+
+def phases(folder: Path, position: int = 0) -> list[Phase]:
+    """Return what the only run's journal has of a guest."""
+    (only,) = Journal(folder).runs()
+    return [event.phase for event in only.guests[position].events]
+
+
+def cpu(target: FakeTarget) -> str | None:
+    """Return what a guest's configuration says."""
+    return target.store.load().cpu
+
+
+def full_when(monkeypatch: pytest.MonkeyPatch, phase: Phase) -> None:
+    """Let the disk be full when this phase is to be written down."""
+    real = os.write
+
+    def write(number: int, data: bytes) -> int:
+        if f'"phase":"{phase}"'.encode() in data:
+            raise OSError(28, "No space left on device")
+        return real(number, data)
+
+    monkeypatch.setattr(os, "write", write)
