@@ -33,6 +33,7 @@ def judge(
         About.HOST: host_cases(inventory),
         About.CLUSTER: cluster_cases(inventory, guests),
         About.MOVE: (),  # moves are looked at where they are asked about: engine.moves
+        About.CHANGE: (),  # and changes where one is planned: unmask.fixes
     }
     findings: list[Finding] = []
     skips: list[Skip] = []

@@ -52,8 +52,8 @@ def load(guest: Guest, finders: Sequence[Finder], sight: Sight) -> Load:
     if guest.declared:
         found, unread = declared.applied(guest, found, unread)
     found.sort(key=_order)
-    judged = tuple(JudgedWorkload(item, _outlook(item, sight)) for item in found)
-    return Load(judged, tuple(sorted(unread, key=lambda item: (item.kind.value, item.reason))))
+    answers = tuple(judged(item, sight) for item in found)
+    return Load(answers, tuple(sorted(unread, key=lambda item: (item.kind.value, item.reason))))
 
 
 def _order(workload: Workload) -> tuple[str, str, str, str]:
@@ -87,6 +87,11 @@ def _bounded(workload: Workload) -> Workload:
         detail=excerpt(workload.detail, SENTENCE),
         evidence=tuple(excerpt(text, SENTENCE) for text in workload.evidence[:SENTENCES]),
     )
+
+
+def judged(workload: Workload, sight: Sight) -> JudgedWorkload:
+    """Return a workload with what to expect of it on another CPU."""
+    return JudgedWorkload(workload, _outlook(workload, sight))
 
 
 def _outlook(workload: Workload, sight: Sight) -> Outlook | None:

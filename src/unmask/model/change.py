@@ -104,6 +104,17 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """Whether a guest can go to one other node, before and after the change."""
+
+    node: str
+    """The node's name."""
+    before: str
+    """"possible", "blocked" or "unknown": live where the guest runs or may run, else stopped."""
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The change of one guest."""
 
@@ -120,6 +131,15 @@ class Plan:
     steps: tuple[Step, ...] = ()
     custom_model: str = ""
     """The section of cpu-models.conf that has to be made first; "" for none."""
+    reach: tuple[Reach, ...] = ()
+    """The other nodes of its cluster."""
+    notes: tuple[str, ...] = ()
+    """Full sentences: how the wish was understood, what could not stay."""
+
+    @property
+    def changes(self) -> bool:
+        """Return whether there is anything to write."""
+        return self.before.value != self.after.value
 
     @property
     def open(self) -> tuple[Constraint, ...]:

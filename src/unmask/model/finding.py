@@ -43,6 +43,8 @@ class About(StrEnum):
     CLUSTER = "cluster"
     MOVE = "move"
     """A guest and a host where it would go."""
+    CHANGE = "change"
+    """A guest as it is, and as it would be with another CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Problem:
     """Of a move: the kinds that it leaves unknown."""
     needs: str = ""
     """Of a move: what would settle what is unknown."""
+    fatal: bool = False
+    """Of a change: nobody can take it on, since the change would be useless or impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,8 @@ class Rule:
     """What is wrong where the rule fires, without a full stop."""
     about: About
     check: Callable[[Any], Iterable[Problem]]
-    """Takes the case that `about` names: `GuestCase`, `HostCase`, `ClusterCase` or `MoveCase`."""
+    """Takes the case that `about` names: `GuestCase`, `HostCase`, `ClusterCase`, `MoveCase`
+    or `ChangeCase`."""
     decides: tuple[MoveKind, ...] = BOTH
     """Of a rule about moves: the kinds that stay unknown where `check` raises."""
 
