@@ -23,7 +23,13 @@ def command(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "100")
-    for name in (*NOT_OURS, "XDG_CONFIG_HOME", "UNMASK_DEBUG", "_UNMASK_COMPLETE"):
+    for name in (
+        *NOT_OURS,
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "UNMASK_DEBUG",
+        "_UNMASK_COMPLETE",
+    ):
         monkeypatch.delenv(name, raising=False)
 
     def run(*words: str) -> Answer:

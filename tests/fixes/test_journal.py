@@ -133,9 +133,9 @@ def test_a_torn_line_is_taken_away_before_more_is_written(tmp_path: Path) -> Non
     [
         b"{}",
         b"nonsense",
-        b'{"guest":"101 web"}',
-        b'{"guest":"101 web","time":"","phase":"unheard"}',
-        b'{"guest":"101 web","time":1,"phase":"done"}',
+        b'{"guest":"lab/101"}',
+        b'{"guest":"lab/101","time":"","phase":"unheard"}',
+        b'{"guest":"lab/101","time":1,"phase":"done"}',
         b'{"guest":"102 new","time":"","phase":"done"}',
         b"[" * 100_000,
         b"\xff",

@@ -35,7 +35,7 @@ def test_the_first_failure_stops_the_rest(tmp_path: Path) -> None:
     targets = [FakeTarget(), FakeTarget(refuse="locked"), FakeTarget()]
     outcomes = several(tmp_path, targets, Orders())
     assert [outcome.phase for outcome in outcomes] == [Phase.REFUSED, Phase.PLANNED, Phase.PLANNED]
-    assert outcomes[1].problem == "not begun, because 102 web failed"
+    assert outcomes[1].problem == "not begun, because lab/102 failed"
     assert [cpu(target) for target in targets] == ["kvm64"] * 3
 
 

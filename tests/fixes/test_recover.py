@@ -61,7 +61,7 @@ def test_what_is_there_decides(
 ) -> None:
     book, target = broken_off(tmp_path, phase), guest(cpu)
     before = target.store.load()
-    with pytest.raises(UnsettledError, match=r"101 web \(web\) in run .*unmask recover"):
+    with pytest.raises(UnsettledError, match=r"lab/101 \(web\) in run .*unmask recover"):
         recover.refuse_unsettled(book)
     (settled,) = look(book, target)
     assert settled.verdict is verdict

@@ -103,7 +103,7 @@ def test_who_cannot_be_reached_is_said(tmp_path: Path) -> None:
     assert "no route" in left.why
 
 
-@pytest.mark.parametrize("name", ["101", "web", "101 web"])
+@pytest.mark.parametrize("name", ["101", "web", "lab/101"])
 def test_guests_are_chosen_by_any_of_their_names(tmp_path: Path, name: str) -> None:
     target = FakeTarget()
     first = applied(tmp_path, target, plan_for(target))

@@ -144,7 +144,7 @@ class FakeTarget:
 
 def place(ident: str = "101", target: str = "fake://here", node: str = "pve1") -> Place:
     """Return where a fake guest is."""
-    return Place(target, f"{ident} web", ident, "web", Platform.PROXMOX, node)
+    return Place(target, f"lab/{ident}", ident, "web", Platform.PROXMOX, node)
 
 
 def kind(target: FakeTarget) -> Kind:
