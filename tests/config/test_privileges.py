@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.lab_target import login, trust
-from unmask.config.privileges import PURPOSES, commands, lacking
+from unmask.config.privileges import PURPOSES, Purpose, commands, lacking
 from unmask.connect import proxmox_address
 from unmask.connect.deadline import Clock
 from unmask.connect.proxmox import Api
@@ -13,7 +13,7 @@ from unmask.connect.proxmox_agent import ApiAgent
 from unmask.connect.proxmox_answer import ApiError
 from unmask.lab.lab import Lab
 
-AUDIT, AGENT, MOVE, FIX = PURPOSES
+AUDIT, AGENT, MOVE, FIX, FIX_MODELS = PURPOSES
 
 
 def privileges(version: str) -> dict[str, set[str]]:
@@ -39,7 +39,7 @@ def test_what_is_lacking() -> None:
     assert [need.privilege for need in lacking(AUDIT, auditor, "9.2.11")] == ["Mapping.Audit"]
     only_there = {"/": {"Sys.Audit": 1}, "/vms": {"VM.Audit": 0}}
     assert [need.path for need in lacking(AUDIT, only_there, "8.4.14")] == ["/vms"]
-    assert len(lacking(FIX, {}, "8.4.14")) == 6
+    assert len(lacking(FIX, {}, "8.4.14")) == 7
 
 
 def test_what_asking_for_moves_takes() -> None:
@@ -80,18 +80,54 @@ def test_the_role_is_accepted_and_suffices(version: str) -> None:
         assert lacking(purpose, {"/": dict.fromkeys(granted, 1)}, full) == ()
 
 
+def test_what_changing_cpus_takes() -> None:
+    known = privileges("8.4.14")
+    assert known["fix"] - known["migrate-check"] == {"VM.Config.CPU", "VM.PowerMgmt"}
+    assert known["fix + models"] == known["fix"]
+    known = privileges("9.2.11")
+    assert "Mapping.Use" in known["fix"]
+    assert known["fix + models"] - known["fix"] == {"Mapping.Modify"}
+
+
+def granting(lab: Lab, purpose: Purpose, user: str) -> None:
+    """Give a user of the lab the role of a purpose, and nothing else."""
+    full = lab.cluster.edition.version
+    granted = commands(purpose, full)[0].partition('"')[2].rstrip('"')
+    users = [
+        line
+        for line in lab.cluster.files["user.cfg"].splitlines()
+        if not (line.startswith("acl:") and f":{user}:" in line)
+    ]
+    users += [f"role:{purpose.role}:{granted}:", f"acl:1:/:{user}:{purpose.role}:", ""]
+    lab.cluster.files["user.cfg"] = "\n".join(users)
+
+
+@pytest.mark.parametrize("version", ["7.4", "8.4", "9.2"])
+def test_the_role_for_changes_changes_cpus_and_nothing_else(version: str) -> None:
+    with Lab(version=version, pace=0) as lab:
+        granting(lab, FIX, "fix@pve")
+        place = proxmox_address.entry(lab.address)
+        api = Api((place,), login(lab, "fix"), trust(lab), Clock(20), 2)
+        api.put("nodes/pve1/qemu/101/config", {"cpu": "host"})
+        api.put("nodes/pve1/qemu/101/config", {"cpu": "custom-nas"})
+        assert api.post("nodes/pve1/qemu/101/status/shutdown", {})
+        assert api.post("nodes/pve1/qemu/101/status/start", {})
+        for option in ({"memory": "64"}, {"name": "other"}, {"kvm": "0"}, {"onboot": "0"}):
+            with pytest.raises(ApiError, match="403"):
+                api.put("nodes/pve1/qemu/101/config", option)
+        if version == "9.2":
+            made = {"cputype": "mine", "reported-model": "qemu64"}
+            with pytest.raises(ApiError, match=r"403 .*Mapping\.Modify"):
+                api.post("cluster/qemu/custom-cpu-models", made)
+            granting(lab, FIX_MODELS, "fix@pve")
+            api.post("cluster/qemu/custom-cpu-models", made)
+        api.close()
+
+
 @pytest.mark.parametrize("version", ["7.4", "8.4", "9.2"])
 def test_the_role_for_agents_lets_one_into_guests_and_does_nothing_else(version: str) -> None:
     with Lab(version=version) as lab:
-        full = lab.cluster.edition.version
-        granted = commands(AGENT, full)[0].partition('"')[2].rstrip('"')
-        users = [
-            line
-            for line in lab.cluster.files["user.cfg"].splitlines()
-            if not line.startswith(("role:GuestReader:", "acl:1:/:agent@pve"))
-        ]
-        users += [f"role:UnmaskAgent:{granted}:", "acl:1:/:agent@pve:UnmaskAgent:", ""]
-        lab.cluster.files["user.cfg"] = "\n".join(users)
+        granting(lab, AGENT, "agent@pve")
         place = proxmox_address.entry(lab.address)
         api = Api((place,), login(lab, "agent"), trust(lab), Clock(20), 2)
         agent = ApiAgent(api, "pve1", "101")

@@ -66,15 +66,20 @@ MOVING = (
 FIXING = (
     Need("VM.Config.CPU", "/vms", "changing CPU models"),
     Need("VM.PowerMgmt", "/vms", "stopping and starting guests"),
-    Need("VM.Migrate", "/vms", "asking where guests could move"),
     Need("Mapping.Use", "/mapping/cpu", "giving guests custom CPU models", since="9.1"),
 )
+"""Beside what tells where a guest could still move with its new CPU. Before 9.1 whoever may read
+the nodes may give guests custom models ($check_cpu_model_access of PVE/API2/Qemu.pm)."""
+MODELS = (Need("Mapping.Modify", "/mapping/cpu", "making custom CPU models", since="9.1"),)
+"""Who has it can change every custom model, and with it every guest that uses one. Before 9.1 no
+privilege lets one make them."""
 AUDIT = Purpose("audit", "UnmaskAudit", READING)
 PURPOSES = (
     AUDIT,
     Purpose("audit + agent", "UnmaskAgent", READING + AGENT),
     Purpose("migrate-check", "UnmaskMove", READING + MOVING),
-    Purpose("fix", "UnmaskFix", READING + FIXING),
+    Purpose("fix", "UnmaskFix", READING + MOVING + FIXING),
+    Purpose("fix + models", "UnmaskFixModels", READING + MOVING + FIXING + MODELS),
 )
 
 
