@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from support import golden
+from support import golden, move_case
 from support.lab_target import read
 from support.unmask_command import Answer
 from unmask import plugins
@@ -218,3 +218,17 @@ def test_a_copy_of_files_leaves_unknown_what_it_does_not_tell(command: Command) 
     found = told(command, golden.ROOT / "examples" / "homelab")
     assert not {item["live"] for item in found["moves"]} & {"possible"}
     assert {item["cold"] for item in found["moves"]} == {"blocked", "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [((), 0), (("--vm", "101"), 1), (("--evacuate", "one"), 1)]
+)
+def test_a_node_that_is_alone(
+    command: Command, tmp_path: Path, words: tuple[str, ...], code: int
+) -> None:
+    alone = tmp_path / "alone.json"
+    read_before = move_case.inventory({"lab/one": "broadwell"}, [{}])
+    alone.write_text(saved.dump(read_before), encoding="utf-8")
+    answer = check(command, alone, *words)
+    assert answer.code == code
+    assert "There is no move to judge" in answer.output

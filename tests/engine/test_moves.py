@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
+import jsonschema
 import pytest
 
-from support import move_case, rule_case
+from support import golden, move_case, rule_case
+from support.inventories import random_inventory
 from unmask import plugins
-from unmask.engine import moves
+from unmask.engine import evacuate, moves
 from unmask.errors import UnreadError
 from unmask.model.finding import About, Problem, Rule, Severity
 from unmask.model.inventory import GuestState, Inventory, Platform
+from unmask.model.migration import MigrationDocument, Question
 from unmask.model.move import Answer, Move, MoveCase
 from unmask.model.move_kind import COLD, LIVE, MoveKind
+from unmask.model.report import Run
+from unmask.report import _migration, _migration_records
+from unmask.report._paint import Paint
 
 RULES = plugins.load("unmask.rules", "RULE", Rule)
+SCHEMA = json.loads((golden.ROOT / "docs/migrate.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 TWO = {"lab/one": "broadwell", "lab/two": "broadwell"}
 
 
@@ -182,6 +191,49 @@ def test_with_another_cpu_a_guest_is_judged_as_after_a_restart() -> None:
     assert (then.live, then.cold) == (Answer.POSSIBLE, Answer.POSSIBLE)
 
 
-def test_a_guest_without_a_cpu_to_be_asked_about_is_left_out() -> None:
-    asked = moves.Asked(cpu="x86-64-v3", specs={})
-    assert moves.moves(move_case.inventory(TWO, [{}]), RULES, asked) == ()
+def test_with_another_cpu_what_stands_still_runs_then() -> None:
+    guests = [
+        {"state": "stopped"},
+        {"subject": "lab/102", "state": "suspended", "lock": "suspended"},
+    ]
+    asked = moves.Asked(
+        cpu="x86-64-v2",
+        specs={f"lab/{number}": rule_case.spec("x86-64-v2") for number in (101, 102)},
+    )
+    found = moves.moves(move_case.inventory(TWO, guests), RULES, asked)
+    assert [move.live for move in found] == [Answer.POSSIBLE, Answer.POSSIBLE]
+
+
+def test_a_guest_without_a_cpu_to_be_asked_about_is_judged_as_it_is() -> None:
+    asked = moves.Asked(cpu="x86-64-v4", specs={})
+    inventory = move_case.inventory(TWO, [{}])
+    assert moves.moves(inventory, RULES, asked) == moves.moves(inventory, RULES, moves.Asked())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_inventory_is_judged_and_written(seed: int) -> None:
+    inventory = random_inventory(seed)
+    hosts = tuple(replace(host, platform=Platform.PROXMOX) for host in inventory.hosts)
+    guests = tuple(
+        replace(guest, host=hosts[number % len(hosts)].subject, platform=Platform.PROXMOX)
+        for number, guest in enumerate(inventory.guests)
+        if hosts
+    )
+    inventory = replace(inventory, hosts=hosts, guests=guests)
+    asked = moves.Asked(targets=frozenset(host.subject for host in inventory.hosts))
+    found = moves.moves(inventory, RULES, asked)
+    for move in found:
+        blocked = {kind for reason in move.reasons for kind in reason.stops}
+        unsure = {kind for reason in move.reasons for kind in reason.unsure}
+        for kind, answer in ((LIVE, move.live), (COLD, move.cold)):
+            assert (answer is Answer.BLOCKED) is (kind in blocked)
+            assert (answer is Answer.UNKNOWN) is (kind in unsure - blocked)
+    for host in inventory.hosts:
+        plan = evacuate.plan(inventory, host.subject, found)
+        question = Question(evacuate=host.subject, matrix=True)
+        run = Run("0", "2026-12-01T00:00:00Z", (), complete=True)
+        document = MigrationDocument(run, question, inventory, found, plan)
+        for width in (0, 40, 100):
+            text = _migration.render(document, width, Paint(enabled=False))
+            assert "\x1b" not in text
+        VALIDATOR.validate(json.loads(_migration_records.render(document)))

@@ -33,3 +33,17 @@ def test_libvirt_refuses_what_a_newer_qemu_reports(
     read = move_case.on_libvirt(move_case.inventory(hosts, [guest]))
     (move,) = moves.moves(read, [RULE], moves.Asked())
     assert (move.live, move.cold) == (answer, "possible")
+
+
+@pytest.mark.parametrize(("qemu", "answer"), [("10.1.2", "possible"), ("10.0.0", "unknown")])
+def test_a_full_check_may_refuse_what_another_qemu_adds(qemu: str, answer: str) -> None:
+    hosts = {"one": "broadwell", "two": {"cpu": "broadwell", "qemu": qemu}}
+    guest = {
+        "host": "one",
+        "platform": "libvirt",
+        "state": "stopped",
+        "properties": {"check": "full"},
+    }
+    read = move_case.on_libvirt(move_case.inventory(hosts, [guest]))
+    (move,) = moves.moves(read, [RULE], moves.Asked())
+    assert move.cold == answer

@@ -139,7 +139,7 @@ def answer(inventory: Inventory, question: Question) -> MigrationDocument:
     found = moves.moves(inventory, rules, asked)
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     complete = not inventory.gaps
-    plan = evacuate.plan(inventory, question.evacuate, found) if origins else None
+    plan = evacuate.plan(inventory, question.evacuate, found, question.guests) if origins else None
     return MigrationDocument(
         Run(__version__, started, inventory.targets, complete),
         question,

@@ -8,7 +8,7 @@ guests apart or together hold among those that are placed, too.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from unmask.model.inventory import Guest, GuestState, Inventory
@@ -22,19 +22,26 @@ RANKS = ("live", "cold", "unknown")
 """How a guest goes, the best first."""
 
 
-def plan(inventory: Inventory, node: str, moves: Iterable[Move]) -> Plan:
+def plan(
+    inventory: Inventory, node: str, moves: Iterable[Move], only: Collection[str] = ()
+) -> Plan:
     """Return how the host `node` (a subject) is emptied.
 
     Args:
         inventory: All hosts and guests.
         node: `Host.subject`.
         moves: The judged moves of the node's guests.
+        only: Subjects of guests, where not all of the node's are asked about.
     """
     choices: dict[str, list[Move]] = defaultdict(list)
     for move in moves:
         if move.origin == node:
             choices[move.guest].append(move)
-    guests = [guest for guest in inventory.guests if guest.host == node]
+    guests = [
+        guest
+        for guest in inventory.guests
+        if guest.host == node and (not only or guest.subject in only)
+    ]
     before = Counter(guest.host for guest in inventory.guests)
     placing = _Placing(
         names={host.subject: host.name for host in inventory.hosts},

@@ -40,7 +40,7 @@ class Asked:
     cpu: str = ""
     """The value of `--cpu`."""
     specs: Mapping[str, CpuSpec] = field(default_factory=dict)
-    """What that is for each guest, by subject; the others are left out."""
+    """What that is for each guest, by subject; the others (containers) are as they are."""
 
 
 def moves(inventory: Inventory, rules: Sequence[Rule], asked: Asked) -> tuple[Move, ...]:
@@ -93,10 +93,12 @@ class _Judge:
             if guest.platform is not Platform.UNSEEN
             and (not asked.guests or guest.subject in asked.guests)
             and (not asked.origins or guest.host in asked.origins)
-            and (not asked.cpu or guest.subject in asked.specs)
         ]
-        if asked.cpu:
-            guests = [_with_cpu(guest, asked.specs[guest.subject]) for guest in guests]
+        specs = asked.specs
+        guests = [
+            _with_cpu(guest, specs[guest.subject]) if guest.subject in specs else guest
+            for guest in guests
+        ]
         return replace(self.inventory, guests=tuple(guests))
 
     def _reach(self, source: Host) -> tuple[Host, ...]:
@@ -165,8 +167,7 @@ class _Judge:
 
 
 def _with_cpu(guest: Guest, spec: CpuSpec) -> Guest:
-    """Return the guest after a restart with another CPU."""
-    runs = guest.state in (GuestState.RUNNING, GuestState.PAUSED, GuestState.SUSPENDED)
+    """Return the guest after a stop and start with another CPU."""
     return replace(
         guest,
         configured=spec,
@@ -174,7 +175,8 @@ def _with_cpu(guest: Guest, spec: CpuSpec) -> Guest:
         pending=None,
         accelerator=guest.pending_accelerator or guest.accelerator,
         pending_accelerator=None,
-        state=GuestState.RUNNING if runs else guest.state,
+        state=GuestState.RUNNING,
+        lock="" if guest.lock == "suspended" else guest.lock,
     )
 
 

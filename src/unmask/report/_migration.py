@@ -86,6 +86,8 @@ def _labels(document: MigrationDocument) -> dict[str, str]:
 
 def _moves(document: MigrationDocument, width: int, paint: Paint) -> list[str]:
     shown = document.moves[:MOST]
+    if not shown:
+        return []
     labels = _labels(document)
     table: Table = {
         "GUEST": [labels[move.guest] for move in shown],

@@ -22,6 +22,8 @@ LEAST = 6
 
 def section(document: MigrationDocument, width: int, paint: Paint) -> list[str]:
     """Return the matrix; where the terminal is too narrow for all nodes, one below the other."""
+    if not document.moves:
+        return []
     cells = {(move.guest, move.target): cell(move) for move in document.moves}
     asked = {move.guest for move in document.moves}
     guests = [guest for guest in document.inventory.guests if guest.subject in asked]
@@ -43,7 +45,7 @@ def section(document: MigrationDocument, width: int, paint: Paint) -> list[str]:
             ]
         drawn = draw(fit(table, width, LAYOUT), lambda _, text: paint.cell(text))
         lines += ["", *drawn] if lines else drawn
-    return [*lines, "", *wrap(LEGEND, width)] if guests else []
+    return [*lines, "", *wrap(LEGEND, width)]
 
 
 def _pages(subjects: list[str], heads: dict[str, str], width: int) -> list[list[str]]:

@@ -48,7 +48,7 @@ def alive(move: MoveCase) -> bool:
     """Return whether the guest runs, as far as is known, so that it can move alive."""
     guest = move.case.guest
     moving = (GuestState.RUNNING, GuestState.PAUSED, GuestState.UNKNOWN)
-    return is_vm(move) and not guest.template and (guest.state in moving or bool(move.asked_cpu))
+    return is_vm(move) and not guest.template and guest.state in moving
 
 
 def kinds(move: MoveCase) -> tuple[MoveKind, ...]:

@@ -10,8 +10,9 @@ changes under the running guest. Such moves often go well, and nobody guarantees
 ## How it decides
 
 It compares the CPUID vendors of both nodes. A live move between two vendors is unknown where no
-flag is missing, which the other rules tell; a cold one is not affected. Where a vendor is not
-known, the live move is unknown too.
+flag is missing, which the other rules tell; a cold one is not affected, unless the configuration
+asks for a vendor (libvirt's `<vendor>`): then nothing starts on another one's CPU. Where a vendor
+is not known, the live move is unknown too.
 
 ## Remedy
 
@@ -35,9 +36,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unmask.cpu import move_views
 from unmask.errors import UnreadError
 from unmask.model.finding import About, Problem, Rule
 from unmask.model.move import MoveCase
+from unmask.model.reading import Known
 from unmask.rules import _moves
 from unmask.rules._moves import LIVE
 
@@ -46,6 +49,7 @@ MAKERS = {"AuthenticAMD": "AMD", "GenuineIntel": "Intel", "HygonGenuine": "Hygon
 
 def check(move: MoveCase) -> Iterator[Problem]:
     """Yield that the vendor changes under a running guest."""
+    yield from _required(move)
     if not _moves.moves_under_kvm(move) or not move.case.view.x86:
         return
     both = _moves.cpus(move)
@@ -60,6 +64,19 @@ def check(move: MoveCase) -> Iterator[Problem]:
             "guest: that often goes well, and nobody guarantees it.",
             unsure=(LIVE,),
             needs="a trial with a guest that may crash; a cold move is safe",
+        )
+
+
+def _required(move: MoveCase) -> Iterator[Problem]:
+    """Yield where the configuration refuses the target's vendor."""
+    spec = move_views.next_spec(move.case.guest)
+    wanted = dict(spec.properties).get("required-vendor", "")
+    cpu = move.target.cpu
+    if wanted and isinstance(cpu, Known) and cpu.value.vendor not in ("", wanted):
+        yield _moves.told(
+            f"The configuration asks for a CPU of {_maker(wanted)}, and {move.target.name} has one "
+            f"of {_maker(cpu.value.vendor)}.",
+            stops=_moves.kinds(move),
         )
 
 

@@ -13,7 +13,8 @@ stopped and started, or the target's libvirt has the correction.
 The live move is unknown where the target's Proxmox VE or libvirt is older than the source's (first
 two numbers of the version), and where a guest of libvirt with a checked CPU goes from QEMU before
 10.0 to 10.0 or newer and does not see `ht`. Where a version was not read, the live move is unknown.
-A cold move is not affected.
+A cold move is unknown where libvirt checks the CPU in full (check='full'), which refuses a feature
+more as well as one less, and the versions of QEMU are not known to be equal.
 
 ## Remedy
 
@@ -39,18 +40,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unmask.cpu import move_views
 from unmask.errors import UnreadError
 from unmask.model.finding import About, Problem, Rule
 from unmask.model.inventory import Host, Platform
 from unmask.model.move import MoveCase
+from unmask.model.reading import Known
 from unmask.rules import _moves
-from unmask.rules._moves import LIVE
+from unmask.rules._moves import COLD, LIVE
 
 REPORTS_HT = (10, 0)
 
 
 def check(move: MoveCase) -> Iterator[Problem]:
     """Yield what the versions of both nodes leave open for a live move."""
+    yield from _checked_in_full(move)
     if not _moves.moves_under_kvm(move):
         return
     source, target = move.source.value, move.target
@@ -69,6 +73,21 @@ def check(move: MoveCase) -> Iterator[Problem]:
             f"{source.software.hypervisor} here: only moves to newer versions are tested.",
             unsure=(LIVE,),
             needs="an update of the target, or a trial",
+        )
+
+
+def _checked_in_full(move: MoveCase) -> Iterator[Problem]:
+    """Yield where the next start compares each feature with what this QEMU makes of the model."""
+    if dict(move_views.next_spec(move.case.guest).properties).get("check") != "full":
+        return
+    here = move.case.host.value.software.qemu if isinstance(move.case.host, Known) else ""
+    there = move.target.software.qemu
+    if not here or here != there:
+        yield _moves.told(
+            f"libvirt checks the CPU in full, and QEMU on {move.target.name} may add features to "
+            "the model that it does not add here.",
+            unsure=(COLD,),
+            needs="a trial start, or check='partial'",
         )
 
 

@@ -10,7 +10,8 @@ are needed. Likewise a change that waits for a restart goes along with a live gu
 ## How it decides
 
 A hibernated guest is judged by the CPU with which it wakes up: what the target lacks of it blocks
-the cold move, and an unknown target leaves it unknown. Snapshots with memory, pending changes and
+the cold move, and an unknown target leaves it unknown. The managed save image of a domain lies on
+its own host: whether it goes along is not known. Snapshots with memory, pending changes and
 CPUs that are chosen anew where the guest starts (host-model) are told.
 
 ## Remedy
@@ -39,7 +40,7 @@ from functools import lru_cache
 from unmask.cpu.resolve import resolve
 from unmask.model.cpu import Accelerator, CpuSpec, HostCpu, Mode
 from unmask.model.finding import About, Problem, Rule
-from unmask.model.inventory import GuestState
+from unmask.model.inventory import GuestState, Platform
 from unmask.model.move import MoveCase
 from unmask.model.reading import Known, Reading
 from unmask.rules import _moves
@@ -68,6 +69,13 @@ def check(move: MoveCase) -> Iterator[Problem]:
 
 def _hibernated(move: MoveCase) -> Iterator[Problem]:
     label, target = move.case.view.label, move.target.name
+    if move.case.guest.platform is Platform.LIBVIRT:
+        yield _moves.told(
+            "The guest's memory is in a managed save image of its host, and whether that goes "
+            f"along to {target} is not known: without it, the guest starts anew.",
+            unsure=(COLD,),
+            needs="a start and a clean stop of the guest",
+        )
     if move.unread is not None or move.doubt:
         yield _moves.told(
             f"The guest wakes up with {label}, and whether {target} can give that is not known.",
