@@ -35,7 +35,10 @@ def run(
     one: Annotated[str, RUN] = "",
     form: Annotated[HistoryFormat, FORMAT] = HistoryFormat.TABLE,
 ) -> None:
-    """Show what was changed from this account on this machine, and what became of it."""
+    """Show what was changed from here, and what became of it.
+
+    That is: from this account on this machine.
+    """
     book = changing.book()
     runs, unread = [], False
     for ident in book.idents():

@@ -41,10 +41,10 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     ca_file: Annotated[Path | None, access.CA_FILE] = None,
     fingerprint: Annotated[list[str] | None, access.FINGERPRINT] = None,
 ) -> None:
-    """Look at every guest that a run has left in the middle of a change.
+    """Look at guests that a run has left in the middle of a change.
 
-    It has its old CPU, or its new one, or one that somebody else has set since; which of them goes
-    into the journal. Nothing is written to the guest.
+    Each has its old CPU, or its new one, or one that somebody else has set since; which of them goes
+    into the journal. Nothing is written to a guest.
     """
     asked = Asked(
         config=config,

@@ -48,7 +48,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     ca_file: Annotated[Path | None, access.CA_FILE] = None,
     fingerprint: Annotated[list[str] | None, access.FINGERPRINT] = None,
 ) -> None:
-    """Give guests back the CPU that they had before a run of unmask fix.
+    """Give guests back the CPU that they had before a run.
 
     Only where a guest still has what the run gave it; an option that was not set is taken out.
     """
