@@ -56,22 +56,6 @@ def session(known: Sshd, user: Client) -> Iterator[Session]:
         yield opened
 
 
-def test_input_that_is_held_open_ends_with_the_command(session: Session) -> None:
-    assert session.run("read -r line; echo $line", stdin=b"word\n", hold=True).stdout == b"word\n"
-
-
-def test_a_command_whose_input_is_held_open_is_told_when_it_is_given_up(
-    session: Session, tmp_path: Path
-) -> None:
-    told = tmp_path / "told"
-    with pytest.raises(TargetError, match="did not end"):
-        session.run(f"cat; echo ended >{told}.part; mv {told}.part {told}", timeout=0.5, hold=True)
-    deadline = time.monotonic() + WAIT
-    while not told.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_output_errors_and_status_come_apart(session: Session) -> None:
     result = session.run("echo out; echo err >&2; exit 3")
     assert (result.status, result.stdout, result.stderr) == (3, b"out\n", b"err\n")

@@ -43,8 +43,14 @@ class Door(Protocol):
             UnmaskError: Nothing can be read there.
         """
 
-    def run(self, program: str, seconds: float, limit: int) -> bytes:
+    def run(self, program: str, end: bytes, seconds: float, limit: int) -> bytes:
         """Run a program of the shell and return what it printed, whole or not.
+
+        Args:
+            program: Its text.
+            end: What it prints at its end.
+            seconds: That it may take.
+            limit: Bytes that are kept of what it prints.
 
         Raises:
             UnmaskError: It cannot be run, or nothing came of it.
@@ -65,11 +71,12 @@ class SshDoor:
         """Return what the named probes read."""
         return _guest_shell.read(self.session, seconds, only=only)
 
-    def run(self, program: str, seconds: float, limit: int) -> bytes:
+    def run(self, program: str, end: bytes, seconds: float, limit: int) -> bytes:
         """Run a program whose input ends when this program or the connection does."""
         command = _guest_shell.SUDO if self.sudo else COMMAND
+        most = Limit(limit, ERRORS)
         result = self.session.run(
-            command, program.encode(), seconds, Limit(limit, ERRORS), partial_too=True, hold=True
+            command, program.encode(), seconds, most, partial_too=True, hold=end
         )
         return result.stdout
 
@@ -86,7 +93,7 @@ class AgentDoor:
         """Return what the named probes read."""
         return _agent.look(self.agent, seconds, only)[0]
 
-    def run(self, program: str, seconds: float, limit: int) -> bytes:
+    def run(self, program: str, end: bytes, seconds: float, limit: int) -> bytes:  # noqa: ARG002
         """Run a program that nothing but its own end stops."""
         return self.agent.run(tuple(COMMAND.split()), program.encode(), seconds, limit)
 
@@ -106,7 +113,7 @@ class LocalDoor:
         output = _local(text, seconds, _script.most_bytes(chosen), hold=False)
         return _reading.read(output, mark, chosen)
 
-    def run(self, program: str, seconds: float, limit: int) -> bytes:
+    def run(self, program: str, end: bytes, seconds: float, limit: int) -> bytes:  # noqa: ARG002
         """Run a program whose input ends when this program does."""
         return _local(program, seconds, limit, hold=True)
 

@@ -192,7 +192,8 @@ def run(door: Door, plan: Plan) -> Answer:
     mark = f"unmask{secrets.token_hex(16)}"
     program = _script.script(mark, plan, held=door.held)
     end = time.monotonic() + plan.seconds + WAY
-    output = door.run(program, end - time.monotonic(), _script.most_bytes(plan))
+    left = end - time.monotonic()
+    output = door.run(program, _script.end(mark), left, _script.most_bytes(plan))
     answer = _answer.read(output, mark, plan)
     if not answer.begun:
         raise TargetError("the program that measures did not run there")

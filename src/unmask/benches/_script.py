@@ -66,6 +66,11 @@ def script(mark: str, plan: Plan, *, held: bool) -> str:
     return f"{head}unmask_worker={shlex.quote(worker)}\n{main}"
 
 
+def end(mark: str) -> bytes:
+    """Return what the program prints at its end."""
+    return f"\n{mark} end ".encode()
+
+
 def most_bytes(plan: Plan) -> int:
     """Return how many bytes the program prints at most, its own lines included."""
     return (FLOOD + 4096) * len(plan.runs) + CRYPTO_BYTES + 16 * 1024

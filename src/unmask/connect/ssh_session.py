@@ -101,7 +101,7 @@ class Session:
         limit: Limit = Limit(),
         *,
         partial_too: bool = False,
-        hold: bool = False,
+        hold: bytes = b"",
     ) -> ExecResult:
         """Run a command and return what it wrote.
 
@@ -112,8 +112,8 @@ class Session:
             limit: Bytes that it may write.
             partial_too: Return what it has written where it did not end in time, or where the
                 connection was lost after it had written something.
-            hold: Keep its input open until it ends: it then sees the end of its input only where
-                it is given up, or where this program or the connection has gone.
+            hold: Keep its input open until it has written this: it sees the end of its input
+                before only where it is given up, or where this program or the connection has gone.
 
         Raises:
             TargetError: It did not end in time, or the connection was lost.
@@ -123,8 +123,8 @@ class Session:
         opened: list[Any] = []
         heard = (bytearray(), bytearray())
         try:
-            feed = _give if hold else _feed
-            job = partial(self._run, text, partial(feed, stdin), limit, opened, heard)
+            feed = partial(_give if hold else _feed, stdin)
+            job = partial(self._run, text, feed, hold, limit, opened, heard)
             return threads.within(timeout, job, late)
         except Exception as error:
             if partial_too and (any(heard) or error is late):
@@ -142,6 +142,7 @@ class Session:
         self,
         text: str,
         feed: Callable[[Any], bool],
+        hold: bytes,
         limit: Limit,
         opened: list[Any],
         heard: tuple[bytearray, bytearray],
@@ -153,7 +154,7 @@ class Session:
         cut, cut_too, _ = threads.spread(
             lambda job: job(),
             (
-                partial(_read, channel.recv, limit.stdout, stop, heard[0]),
+                partial(_read, _watched(channel, hold, heard[0]), limit.stdout, stop, heard[0]),
                 partial(_read, channel.recv_stderr, limit.stderr, stop, heard[1]),
                 partial(feed, channel),
             ),
@@ -204,6 +205,23 @@ def _read(
             del heard[most:]
             return True
     return False
+
+
+def _watched(channel: Any, sign: bytes, heard: bytearray) -> Callable[[int], bytes]:
+    """Return what receives output and ends the input once `sign` is in what was heard."""
+    if not sign:
+        return channel.recv  # type: ignore[no-any-return]
+    seen = False
+
+    def receive(most: int) -> bytes:
+        nonlocal seen
+        if not seen and sign in heard[-BLOCK - len(sign) :]:
+            seen = True
+            with contextlib.suppress(OSError):
+                channel.shutdown_write()
+        return bytes(channel.recv(most))
+
+    return receive
 
 
 def _feed(stdin: bytes, channel: Any) -> bool:
