@@ -35,7 +35,8 @@ def render(document: MigrationDocument, width: int, paint: Paint) -> str:
     if asked.matrix or not (asked.guests or asked.to or asked.evacuate or asked.cpu):
         parts.append(("", _migration_matrix.section(document, width, paint)))
         if not asked.decides:
-            parts += [("What decides", _causes(document, width)), ("", wrap(NEXT, width))]
+            next_ = wrap(NEXT, width) if document.moves else []
+            parts += [("What decides", _causes(document, width)), ("", next_)]
     if document.plan:
         parts.append(
             (f"To empty {_host(document, document.plan.node)}", _plan(document, width, paint))
@@ -201,6 +202,8 @@ def _plan(document: MigrationDocument, width: int, paint: Paint) -> list[str]:
     loads = "; ".join(
         f"{_host(document, host)} {before} to {after}" for host, before, after in plan.loads
     )
+    if not loads:
+        return lines
     return [*lines, "", *wrap(f"Guests a node, before to after: {loads}.", width)]
 
 
@@ -213,7 +216,8 @@ def _kept(document: MigrationDocument, step: Step, labels: dict[str, str]) -> st
     if step.how == "unknown":
         where = _host(document, step.target)
         return f"Whether {labels[step.guest]} can go to {where} is not known:"
-    return f"{labels[step.guest]} cannot leave:"
+    end = ":" if step.reasons else ": no other node is there."
+    return f"{labels[step.guest]} cannot leave{end}"
 
 
 def _gaps(document: MigrationDocument, width: int) -> list[str]:

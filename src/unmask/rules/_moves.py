@@ -102,6 +102,12 @@ def withdrawn(move: MoveCase, lost: frozenset[str]) -> frozenset[str]:
     return lost if same_silicon(move) else lost & _models.TSX
 
 
+def leaves_cluster(move: MoveCase) -> bool:
+    """Return whether the target is in another cluster than the guest."""
+    source = move.source
+    return isinstance(source, Known) and source.value.cluster != move.target.cluster
+
+
 def version(text: str) -> tuple[int, ...]:
     """Return the first two numbers of a version, () where there are none."""
     return tuple(int(part) for part in re.findall(r"\d{1,5}", text)[:2])
@@ -123,6 +129,7 @@ __all__ = [
     "guarded",
     "is_vm",
     "kinds",
+    "leaves_cluster",
     "moves_under_kvm",
     "named",
     "open_ended",

@@ -11,7 +11,8 @@ node, and the migration fails, or never begins. Local disks are copied, which ta
 It reads the guest's configuration, the storages and the mappings (the page on targets says which
 privileges that takes). A tie blocks the kinds of move that it concerns, to nodes that do not have
 the same thing. What could not be read leaves them unknown, and so does what only the target tells,
-such as free huge pages. A disk that the move copies is told. Pinned processors are told too.
+such as free huge pages. A disk that the move copies is told, as are all of them on the way to
+another cluster. Pinned processors are told too.
 
 ## Remedy
 
@@ -45,6 +46,7 @@ from unmask.model.tie import Tie, TieKind
 from unmask.rules import _moves
 from unmask.rules._moves import COLD, LIVE, MoveKind
 
+DISKS = (TieKind.LOCAL_DISK, TieKind.STORAGE, TieKind.LOCAL_FILE)
 WORDS = {
     TieKind.PASSTHROUGH: "a device of this host",
     TieKind.LOCAL_DISK: "a local disk",
@@ -72,9 +74,16 @@ def _told(move: MoveCase, tie: Tie) -> Iterator[Problem]:
         yield _moves.told(f"{tie.what} ({WORDS[tie.kind]}) goes along as it is written.")
         return
     kinds = _kinds(move, tie)
-    if target in tie.copied_to and kinds:
+    if tie.kind in DISKS and _moves.leaves_cluster(move):
+        if kinds:
+            yield _moves.told(
+                f"To another cluster qm remote-migrate copies {tie.what} to a storage that it is "
+                "told."
+            )
+        return
+    if target in tie.copied_to and kinds and not _moves.leaves_cluster(move):
         yield _moves.told(f"The move copies {tie.what} to {target}{_option(move, kinds)}.")
-    elif tie.holds(target) and kinds:
+    elif kinds and (tie.holds(target) or _moves.leaves_cluster(move)):
         if tie.unread is not None:
             yield _moves.told(
                 f"{tie.what}: {tie.unread.reason}.", unsure=kinds, needs=tie.unread.needs

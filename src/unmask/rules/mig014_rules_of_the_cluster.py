@@ -8,8 +8,9 @@ once. A rule that keeps two guests together moves both.
 ## How it decides
 
 A strict rule blocks both kinds of move to a node that it does not name, and to one where a guest is
-that the rule keeps apart from this one. A preference is only told, and so is who moves along. Where
-the rules were not read, both kinds of move are unknown.
+that the rule keeps apart from this one. A preference is only told, and so is who moves along, and
+that rules do not go along to another cluster. Where the rules were not read, both kinds of move are
+unknown.
 
 ## Remedy
 
@@ -53,6 +54,9 @@ def check(move: MoveCase) -> Iterator[Problem]:
 
 
 def _told(move: MoveCase, confinement: Confinement) -> Iterator[Problem]:
+    if _moves.leaves_cluster(move):
+        yield _moves.told(f"{confinement.rule} is a rule of this cluster and stays behind.")
+        return
     stops: tuple[MoveKind, ...] = ()
     if confinement.strict:
         stops = BOTH if _moves.alive(move) else (COLD,)
