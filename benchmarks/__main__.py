@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    bench_spread,
     guests_by_ssh,
     judging,
     libvirt_audit,
@@ -15,11 +16,22 @@ from benchmarks import (
 )
 from benchmarks.figure import table
 
+BENCHMARKS = (
+    start_up,
+    judging,
+    moves,
+    libvirt_audit,
+    proxmox_ssh,
+    proxmox_api,
+    guests_by_ssh,
+    bench_spread,
+)
+
 
 def main() -> int:
     """Measure, print, and return the exit code."""
     figures = []
-    for benchmark in (start_up, judging, moves, libvirt_audit, proxmox_ssh, proxmox_api, guests_by_ssh):
+    for benchmark in BENCHMARKS:
         print(f"measuring: {benchmark.__doc__}", file=sys.stderr)
         figures += benchmark.measure()
     print(table(figures))

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks import guests_by_ssh, judging, moves, proxmox_api, proxmox_ssh, sample, start_up
+from benchmarks import (
+    bench_spread,
+    guests_by_ssh,
+    judging,
+    moves,
+    proxmox_api,
+    proxmox_ssh,
+    sample,
+    start_up,
+)
 from benchmarks.figure import Figure, table
 
 from unmask.model.inventory import GuestState
@@ -44,6 +53,13 @@ def test_start_up_gives_both_ratios() -> None:
 def test_ssh_brings_and_reads_every_configuration() -> None:
     figures = proxmox_ssh.measure(guests=50, rounds=1)
     assert [figure.met for figure in figures] == [True, None]
+
+
+@pytest.mark.peer
+def test_a_quick_benchmark_is_quick_and_its_spread_is_told() -> None:
+    longest, *spreads = bench_spread.measure(runs=1)
+    assert longest.met
+    assert [figure.measured.partition(" ")[0] for figure in spreads] == ["+-0%"] * 4
 
 
 def test_table_names_every_verdict() -> None:
