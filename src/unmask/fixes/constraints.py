@@ -106,6 +106,11 @@ def constraints(
     return tuple(told), _reach(inventory, change.now.guest, before, after)
 
 
+def fatal(rules: Sequence[Rule], change: ChangeCase) -> tuple[Constraint, ...]:
+    """Return what stands in the way of any change at all."""
+    return tuple(item for item in _of_changes(rules, change) if item.fatal)
+
+
 def _of_changes(rules: Sequence[Rule], change: ChangeCase) -> Iterator[Constraint]:
     for rule in rules:
         if rule.about is About.CHANGE:
@@ -140,7 +145,7 @@ def _of_audit(rules: Sequence[Rule], change: ChangeCase) -> Iterator[Constraint]
         there = {problem.flags for problem in old}
         for problem in new:
             if problem.flags not in there:
-                message = f"{problem.message[:1].upper()}{problem.message[1:].rstrip('.')}."
+                message = f"{problem.message.rstrip('.')}."
                 yield Constraint(rule.code, message, remedy=problem.remedy)
         if unread and not _findings(rule, change.now)[1]:
             yield _unread(rule.code, unread)
@@ -178,7 +183,8 @@ def _of_moves(before: Mapping[str, Move], after: Mapping[str, Move]) -> Iterator
         old = before[target].reasons if target in before else ()
         known = {_essence(reason) for reason in old}
         for reason in move.reasons:
-            if reason.code not in NOT_OF_THE_CPU and _essence(reason) not in known:
+            decides = (reason.stops or reason.unsure) and reason.code not in NOT_OF_THE_CPU
+            if decides and _essence(reason) not in known:
                 found.setdefault(reason.code, []).append(reason.message)
     for code, messages in found.items():
         yield Constraint(

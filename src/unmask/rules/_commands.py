@@ -12,7 +12,7 @@ from shlex import quote
 from unmask.cpu.features import flags_of, qemu_name
 from unmask.model.case import GuestCase
 from unmask.model.cpu import CpuSpec, Mode, Origin
-from unmask.model.inventory import Platform
+from unmask.model.inventory import Guest, Platform
 
 PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,30}")
 """A domain's name that nothing takes for an id, a UUID (32 digits or more) or an option."""
@@ -87,12 +87,15 @@ def restart(case: GuestCase) -> str:
 
 
 def _domain(case: GuestCase) -> str:
+    return domain(case.guest)
+
+
+def domain(guest: Guest) -> str:
     """Return what virsh is to be told: the name where it is a plain word, else the UUID.
 
     virsh takes a word for an id (digits) or a UUID before it takes it for a name.
     """
-    name = case.guest.name
-    return name if PLAIN.fullmatch(name) else case.guest.ident or name
+    return guest.name if PLAIN.fullmatch(guest.name) else guest.ident or guest.name
 
 
 def next_spec(case: GuestCase) -> CpuSpec:

@@ -43,7 +43,7 @@ from unmask.model.inventory import Host
 from unmask.model.reading import Missing
 from unmask.rules import _changes, _words
 
-TAKE = "Take a model that all of them can run: --cpu recommended, or unmask baseline."
+TAKE = "Take a model that all of them can run; unmask baseline lists those."
 
 
 def check(change: ChangeCase) -> Iterator[Problem]:
