@@ -219,6 +219,32 @@ def test_a_directory_open_to_others_is_refused(tmp_path: Path) -> None:
     (book.folder / "runs").chmod(0o755)
     with pytest.raises(UsageError, match="chmod 700"):
         book.begin(RunKind.FIX)
+    with pytest.raises(UsageError, match="chmod 700"):
+        book.runs()
+
+
+def test_a_directory_of_somebody_else_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = Journal(tmp_path / "unmask")
+    written(book)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(UsageError, match="a directory of your own"):
+        book.runs()
+
+
+def test_runs_that_cannot_be_listed_are_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = Journal(tmp_path / "unmask")
+    written(book)
+
+    def broken(_path: Path) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Path, "iterdir", broken)
+    with pytest.raises(JournalError, match="cannot be listed: Input/output error"):
+        book.runs()
 
 
 def test_a_place_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from support.changes import cpu, opening, plan_for
 from support.fake_target import FakeTarget, place
+from unmask.errors import UsageError
 from unmask.fixes import run
 from unmask.fixes.journal import Journal
 from unmask.fixes.run import Hooks, Orders, Outcome
@@ -44,3 +47,14 @@ def test_keep_going_goes_on(tmp_path: Path) -> None:
     outcomes = several(tmp_path, targets, Orders(keep_going=True))
     assert [outcome.phase for outcome in outcomes] == [Phase.REFUSED, Phase.DONE, Phase.DONE]
     assert [cpu(target) for target in targets] == ["host", "kvm64", "host"]
+
+
+def test_one_guest_is_not_changed_twice_in_a_run(tmp_path: Path) -> None:
+    target = FakeTarget()
+    plan, book = plan_for(target), Journal(tmp_path)
+    with (
+        book.begin(RunKind.FIX) as writer,
+        pytest.raises(UsageError, match="more than one change of it"),
+    ):
+        run.apply([plan, plan], writer, book, Hooks(opening([target])), Orders())
+    assert "write host" not in target.calls

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,9 @@ from unmask.errors import ChangeError, UsageError
 from unmask.fixes import _state
 from unmask.model.change import Place
 from unmask.model.inventory import Platform
+
+MOMENT = 0.05
+"""Seconds between two tries."""
 
 
 class BusyError(ChangeError):
@@ -61,19 +65,31 @@ def guest_lock(folder: Path, place: Place) -> Iterator[None]:
         os.close(number)
 
 
-def take(number: int, otherwise: str, path: Path) -> None:
+def take(number: int, otherwise: str, path: Path, tries: int = 1) -> None:
     """Lock an open file for this process alone.
+
+    Args:
+        number: The open file.
+        otherwise: The message where it is held.
+        path: The file.
+        tries: How often, a moment apart. Who reads a journal holds it for less than that.
 
     Raises:
         BusyError: It is locked already; the message is `otherwise`, and who holds it.
         UsageError: The file system cannot lock.
     """
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            raise BusyError(f"{otherwise}; wait until it has ended") from error
-        raise UsageError(
-            f"{path}: the file system cannot lock it: {error.strerror}; set XDG_STATE_HOME to a "
-            "local directory"
-        ) from error
+    while True:
+        tries -= 1
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                raise UsageError(
+                    f"{path}: the file system cannot lock it: {error.strerror}; set XDG_STATE_HOME "
+                    "to a local directory"
+                ) from error
+            if tries <= 0:
+                raise BusyError(f"{otherwise}; wait until it has ended") from error
+            time.sleep(MOMENT)
+        else:
+            return

@@ -57,7 +57,10 @@ def check(path: Path) -> None:
     """
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise UsageError(f"{path}: is not a directory of the current user; move it away")
+        raise UsageError(
+            f"{path}: is not a directory of the current user, who could not trust the journal in "
+            "it; set XDG_STATE_HOME to a directory of your own"
+        )
     if stat.S_IMODE(found.st_mode) & 0o077:
         raise UsageError(f"{path}: others may look into it; run: chmod 700 {path}")
 

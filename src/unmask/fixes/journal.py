@@ -27,7 +27,9 @@ from unmask.model.run import Event, GuestRun, Run, RunKind, Verdict
 
 LIMIT = 16 * 1024 * 1024
 """Bytes of one journal that are read."""
+SUFFIX = ".jsonl"
 RUN_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}", re.ASCII)
+_TRIES = 10
 _OPEN = os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | _OPEN
 
@@ -148,7 +150,7 @@ class Journal:
             number = os.open(path, _NEW, 0o600)
         except OSError as error:
             raise JournalWriteError(f"{path}: cannot be made: {error.strerror}") from error
-        _lock.take(number, f"{path}: is held by another process", path)
+        _lock.take(number, f"{path}: is held by another process", path, _TRIES)
         writer = Writer(path, number, ident, self._clock)
         try:
             writer.append_head(
@@ -173,7 +175,7 @@ class Journal:
         except OSError as error:
             raise JournalError(f"{path}: cannot be opened: {error.strerror}") from error
         try:
-            _lock.take(number, f"run {ident} is going on in another process", path)
+            _lock.take(number, f"run {ident} is going on in another process", path, _TRIES)
             text = _read(number)
             whole = text.rfind(b"\n") + 1
             if whole != len(text):
@@ -185,11 +187,21 @@ class Journal:
         return Writer(path, number, ident, self._clock)
 
     def idents(self) -> list[str]:
-        """Return the ids of all runs, the oldest first."""
-        if not self._runs.is_dir():
+        """Return the ids of all runs, the oldest first.
+
+        Raises:
+            UsageError: Somebody else could have written them.
+            JournalError: They cannot be listed.
+        """
+        try:
+            _state.check(self._runs)
+            names = [path.name for path in self._runs.iterdir()]
+        except FileNotFoundError:
             return []
-        names = (path.stem for path in self._runs.glob("*.jsonl"))
-        return sorted(name for name in names if RUN_ID.fullmatch(name))
+        except OSError as error:
+            raise JournalError(f"{self._runs}: cannot be listed: {error.strerror}") from error
+        ends = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
+        return sorted(name for name in ends if RUN_ID.fullmatch(name))
 
     def runs(self) -> tuple[Run, ...]:
         """Return all runs, the oldest first.
@@ -243,7 +255,7 @@ class Journal:
             ) from error
 
     def _path(self, ident: str) -> Path:
-        return self._runs / f"{ident}.jsonl"
+        return self._runs / f"{ident}{SUFFIX}"
 
 
 def _is_live(number: int) -> bool:

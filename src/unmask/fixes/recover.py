@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from unmask.errors import ChangeError, UnmaskError
 from unmask.fixes._change import named, put_back, shown
-from unmask.fixes._lock import BusyError, guest_lock
+from unmask.fixes._lock import guest_lock
 from unmask.fixes._target import Target
 from unmask.fixes.journal import Journal, Writer
 from unmask.model.change import Phase, Place, Setting
@@ -88,8 +88,8 @@ def recover(book: Journal, ways: Ways) -> tuple[Settled, ...]:
     """Look at every guest that is not settled, and write down what it has.
 
     Raises:
+        BusyError: Somebody else is at it.
         JournalError: A journal cannot be read.
-        JournalWriteError: What was found could not be written down.
     """
     found: list[Settled] = []
     for ident in book.idents():
@@ -100,11 +100,7 @@ def recover(book: Journal, ways: Ways) -> tuple[Settled, ...]:
 
 
 def _run(book: Journal, ident: str, ways: Ways) -> list[Settled]:
-    try:
-        writer = book.reopen(ident)
-    except BusyError:
-        return []  # another recover was faster
-    with writer:
+    with book.reopen(ident) as writer:
         run = book.load(ident)  # once more, now that it is ours
         guests = [guest for guest in run.guests if not guest.settled] if run else []
         return [_guest(book, run, guest, writer, ways) for guest in guests if run]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, UsageError
 from unmask.fixes import journal
 from unmask.fixes._change import Change, named
 from unmask.fixes._lock import guest_lock
@@ -108,8 +108,12 @@ def apply(
         One outcome a plan, in the order in which they were done.
 
     Raises:
+        UsageError: Two plans are of one guest.
         JournalWriteError: Nothing could be written down, so nothing was done.
     """
+    subjects = [plan.place.subject for plan in plans]
+    for twice in {subject for subject in subjects if subjects.count(subject) > 1}:
+        raise UsageError(f"{twice}: there is more than one change of it; choose one")
     ordered = sorted(plans, key=lambda plan: plan.place.node)  # stable: as given within a node
     for plan in ordered:
         writer.plan(_as_guest(plan, orders.reason))
