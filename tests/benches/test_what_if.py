@@ -7,7 +7,6 @@ import pytest
 from unmask.benches import _what_if
 from unmask.cpu import catalogue
 from unmask.crypto import ia32cap
-from unmask.dialects.proxmox import custom_models
 from unmask.errors import UsageError
 from unmask.model.bench import PLAIN
 from unmask.model.cpu import HostCpu
@@ -48,7 +47,7 @@ def test_runs_are_under_each_mask_and_as_it_is() -> None:
 
 def test_custom_models_are_those_of_the_cluster() -> None:
     text = "cpu-model: fast\n    flags +aes;+pclmulqdq\n    reported-model kvm64\n"
-    custom = custom_models.parse(text).models
+    custom = _what_if.custom_models(text, host())
     (model,) = _what_if.models(("custom-fast",), host(), VERSION, custom)
     assert {"aes", "pclmulqdq"} <= model.mask.flags
     assert "ssse3" not in model.mask.flags

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from unmask.benches._answer import Answer
 from unmask.benches._door import Door
 from unmask.benches._effort import PACES, Effort
 from unmask.benches._plan import Dataset, Plan, Run, interleaved
+from unmask.dialects import framed
 from unmask.errors import TargetError
 from unmask.model.bench import PLAIN, BenchResult, Environment, Tool
 from unmask.model.cpu import HostCpu
@@ -198,3 +200,17 @@ def run(door: Door, plan: Plan) -> Answer:
     if not answer.begun:
         raise TargetError("the program that measures did not run there")
     return answer
+
+
+def read_file(door: Door, path: str, limit: int) -> str:
+    """Return the text of a file there; "" where it is not, or may not be read.
+
+    Raises:
+        UnmaskError: Nothing can be run there.
+    """
+    mark = f"unmask{secrets.token_hex(16)}"
+    shown = f"cat {shlex.quote(path)} 2>/dev/null"
+    program = f"printf '\\n{mark} file\\n'; {shown}; printf '\\n{mark} end 0\\n'; exit\n"
+    output = door.run(program, _script.end(mark), LOOK_SECONDS, limit)
+    parts = dict(framed.parts(output, mark))
+    return parts.get("file", b"").decode("utf-8", errors="replace")

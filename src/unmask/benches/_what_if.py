@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from unmask.benches import _openssl
 from unmask.benches._plan import Run
@@ -16,12 +17,15 @@ from unmask.cpu.resolve import resolve
 from unmask.crypto import ia32cap
 from unmask.crypto.ia32cap import Mask
 from unmask.dialects import qemu
+from unmask.dialects.proxmox import custom_models as custom_file
 from unmask.dialects.proxmox.conf import Section
-from unmask.dialects.proxmox.cpu_option import CpuOption
-from unmask.dialects.proxmox.specification import Place, specify
+from unmask.dialects.proxmox.cpu_option import CUSTOM
+from unmask.dialects.proxmox.specification import Place, of_model, specify
 from unmask.errors import InputError, UsageError
 from unmask.model.cpu import Accelerator, CpuSpec, FeatureView, HostCpu, Mode, Origin
 from unmask.model.reading import Known
+
+NONE: Mapping[str, CpuSpec] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ def models(
     names: Sequence[str],
     host: HostCpu,
     version: str,
-    custom: Mapping[str, CpuOption] | None = None,
+    custom: Mapping[str, CpuSpec] = NONE,
 ) -> tuple[Model, ...]:
     """Return the models with their masks.
 
@@ -45,7 +49,7 @@ def models(
         names: As Proxmox VE or QEMU spell them, with "custom-" for the cluster's own.
         host: The CPU of the node.
         version: What `openssl version` prints there.
-        custom: The cluster's own models; None where they are not known.
+        custom: The cluster's own models, by name without "custom-".
 
     Raises:
         UsageError: There is no such model.
@@ -57,10 +61,26 @@ def models(
     return tuple(found)
 
 
-def _spec(name: str, host: HostCpu, custom: Mapping[str, CpuOption] | None) -> CpuSpec:
-    place = Place("", "", host.arch, host.flags, custom)
+def custom_models(text: str, host: HostCpu) -> Mapping[str, CpuSpec]:
+    """Return the models of a cluster's virtual-guest/cpu-models.conf, by name without "custom-".
+
+    Args:
+        text: The file.
+        host: The CPU of the node.
+
+    Raises:
+        InputError: It is too large.
+    """
+    found = custom_file.parse(text).models
+    place = Place("", "", host.arch, host.flags, found)
+    return {name: of_model(name, place) for name in found}
+
+
+def _spec(name: str, host: HostCpu, custom: Mapping[str, CpuSpec]) -> CpuSpec:
+    own = custom.get(name.removeprefix(CUSTOM)) if name.startswith(CUSTOM) else None
+    place = Place("", "", host.arch, host.flags, models=None)
     try:
-        spec = specify(Section({"cpu": name}), place)
+        spec = own or specify(Section({"cpu": name}), place)
     except InputError:
         spec = qemu.spec_of(name, Origin.CONFIG)
     if spec.mode is Mode.UNKNOWN:

@@ -14,9 +14,11 @@ from unmask.benches._effort import Effort
 from unmask.benches._machine import Subject, Wanted
 from unmask.benches._plan import Run
 from unmask.benches._schedule import Job, Outcome
-from unmask.dialects.proxmox.cpu_option import CpuOption
+from unmask.dialects.proxmox import custom_models
+from unmask.dialects.proxmox.cpu_option import CUSTOM
 from unmask.errors import UsageError
 from unmask.model.bench import BenchResult, Tool
+from unmask.model.cpu import CpuSpec, HostCpu
 from unmask.model.inside import Inside
 from unmask.model.inventory import Guest, Host, Inventory
 from unmask.model.source import CollectOptions
@@ -27,6 +29,7 @@ __all__ = ["Effort", "Job", "Outcome", "Wanted", "run"]
 
 ALL_SECONDS = 30.0
 """For logging in to a machine that is a target itself."""
+CUSTOM_MODELS = "/etc/pve/virtual-guest/cpu-models.conf"
 HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}")
 run = _schedule.run
 
@@ -166,7 +169,6 @@ def node(
     names: Sequence[str],
     wanted: Wanted,
     options: CollectOptions,
-    custom: Mapping[str, CpuOption] | None = None,
 ) -> Job:
     """Return the job for a node, as it is or as CPU models would leave it.
 
@@ -176,10 +178,10 @@ def node(
         names: CPU models to measure under; none for the usual benchmark.
         wanted: What to measure.
         options: How to log in to an address.
-        custom: The cluster's own models; None where they are not known.
     """
     enter: Enter = partial(_nodes.by_address, written=written, options=options)
     who = Subject(written, written, written)
+    custom: Mapping[str, CpuSpec] = {}
     for site in sites:
         for host in site.found.hosts:
             if written in (host.name, host.subject):
@@ -187,6 +189,7 @@ def node(
                     _nodes.of_target, target=site.target, name=host.name, options=site.options
                 )
                 who = Subject(host.subject, host.name, host.subject)
+                custom = dict(_custom(site, host))
 
     def work() -> BenchResult:
         with ExitStack() as stack:
@@ -203,17 +206,33 @@ def _as_models(
     who: Subject,
     names: Sequence[str],
     wanted: Wanted,
-    custom: Mapping[str, CpuOption] | None,
+    custom: Mapping[str, CpuSpec],
 ) -> BenchResult:
     """Measure a node under the masks of CPU models; the setting of a sample is the model's name."""
     doubts: list[str] = []
 
     def rounds(inside: Inside, measured: float) -> Sequence[Run]:
         version, host = _machine.openssl_version(inside), inside.cpu.value
-        found = _what_if.models(names, host, version, custom)
+        own = custom or _read_custom(door, names, host)
+        found = _what_if.models(names, host, version, own)
         doubts.extend(_what_if.doubts(found))
         return tuple(_what_if.runs(found, version, wanted.algorithms, measured))
 
     result = _machine.measure(door, who, wanted, rounds)
     method = f"{wanted.effort.value} what-if"
     return replace(result, method=method, problems=(*result.problems, *doubts))
+
+
+def _custom(site: Site, host: Host) -> Iterator[tuple[str, CpuSpec]]:
+    """Yield the custom models of a host's cluster."""
+    for cluster in site.found.clusters:
+        if cluster.subject == host.cluster:
+            yield from cluster.custom_models
+
+
+def _read_custom(door: Door, names: Sequence[str], host: HostCpu) -> Mapping[str, CpuSpec]:
+    """Return the custom models that the node itself has, where one of them is named."""
+    if not any(name.startswith(CUSTOM) for name in names):
+        return {}
+    text = _machine.read_file(door, CUSTOM_MODELS, custom_models.LIMIT)
+    return _what_if.custom_models(text, host)
