@@ -38,7 +38,7 @@ def ended_well(process: int) -> bool:
 
 
 @pytest.mark.parametrize("_turn", range(10))
-def test_one_wins(tmp_path: Path, _turn: int) -> None:  # noqa: PT019 - it is a race, run again
+def test_one_wins(tmp_path: Path, _turn: int) -> None:
     store = InFile(tmp_path / "guest.json")
     store.save(FakeGuest())
     go, start = os.pipe()

@@ -25,7 +25,7 @@ summary."""
 _PAGE = """\
 Usage: unmask COMMAND [OPTIONS]
 
-Audits which CPU features hypervisors hide from encrypted guests. It only reads.
+Audits which CPU features hypervisors hide from encrypted guests, and gives them back.
 
 Commands:
 {commands}
@@ -50,6 +50,7 @@ Exit codes:
   2   the command line or a configuration file is wrong
   3   a target could not be read, whatever was found in others; or, under
       --strict, something could not be read or checked
+  4   a guest is not as a change was to leave it, or that is not known
   70  a bug in unmask
 """
 
