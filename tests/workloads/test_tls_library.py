@@ -148,3 +148,18 @@ def test_libressl_is_not_openssl() -> None:
     (only,) = find(tls, guest(read))
     assert only.consumer == ""
     assert any("LibreSSL 3.8.2" in text for text in only.evidence)
+
+
+@pytest.mark.parametrize(("others", "consumer"), [(499, "openssl"), (500, "")])
+def test_of_a_guest_that_claims_programs_without_end_the_first_ones_count(
+    others: int, consumer: str
+) -> None:
+    many = tuple(process(f"other{number}", pid=1000 + number) for number in range(others))
+    read = inside(
+        openssl=OPENSSL,
+        listeners=(listener(443, "app"),),
+        tls_processes=(*many, process("app", "libcrypto.so.3", "libssl.so.3")),
+        tls_services=(),
+    )
+    (only,) = find(tls, guest(read))
+    assert only.consumer == consumer

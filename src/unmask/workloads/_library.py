@@ -67,6 +67,8 @@ class Crypto:
 
 
 UNKNOWN = Crypto()
+MOST_PROGRAMS = 500
+"""Listening programs of one guest that are told apart; a guest that claims more is not believed."""
 
 
 def of_socket(inside: Inside, socket: Socket) -> Crypto:
@@ -76,7 +78,7 @@ def of_socket(inside: Inside, socket: Socket) -> Crypto:
         return Crypto(evidence=(text,))
     found = [
         process
-        for process in said(inside.tls_processes, ())
+        for process in said(inside.tls_processes, ())[:MOST_PROGRAMS]
         if set(process.pids) & set(socket.pids) or process.name in socket.processes
     ]
     return of_processes(inside, found, socket.processes)
