@@ -154,3 +154,9 @@ def test_ipsec_that_is_configured_to_encrypt_nothing_is_not_taken_for_aes() -> N
     (only,) = find(ipsec, guest(read))
     assert only.cipher == "null-sha1"
     assert not any("is assumed" in text for text in only.evidence)
+
+
+def test_ipsec_that_only_signs_is_not_taken_for_aes() -> None:
+    signing = SecurityAssociation("ecb(cipher_null)", "hmac(sha256)", protocol="esp")
+    read = inside(ipsec=IpSec((signing,), daemon="strongSwan", connections=("c",)), listeners=())
+    assert find(ipsec, guest(read)) == []

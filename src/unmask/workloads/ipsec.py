@@ -37,8 +37,8 @@ def find(guest: Guest) -> Iterator[Workload]:
         for algorithm in dict.fromkeys(item.algorithm for item in encrypting):
             alike = [item for item in encrypting if item.algorithm == algorithm]
             yield _active(inside, algorithm, alike)
-    else:
-        yield from _configured(inside, ipsec)
+    elif ipsec.proposals or not ipsec.associations:
+        yield from _configured(inside, ipsec)  # else the kernel shows that it only signs
     owed(inside.ipsec)
 
 
