@@ -8,6 +8,7 @@ import pytest
 
 from support import fix_lab
 from support.fix_lab import guest, reads_only
+from unmask.fixes import _pve_guest
 from unmask.fixes._target import RefusedError
 from unmask.lab.lab import Lab
 from unmask.model.change import Setting
@@ -87,6 +88,7 @@ def test_a_lost_answer_to_a_shutdown_ends_in_what_is_so(lab: Lab, fault: str) ->
 
 
 def test_a_guest_of_high_availability_is_only_stopped_with_force(lab: Lab) -> None:
+    before = lab.tree()
     with guest(lab, "125") as it:
         with pytest.raises(RefusedError, match="--force-stop"):
             it.shut_down(1, force=False)
@@ -94,5 +96,27 @@ def test_a_guest_of_high_availability_is_only_stopped_with_force(lab: Lab) -> No
         assert reads_only(lab)
         it.shut_down(1, force=True)
         assert it.state() is GuestState.STOPPED
+        assert "state stopped" in lab.tree()["ha/resources.cfg"]
         it.start(1)
         assert it.state() is GuestState.RUNNING
+    assert lab.tree() == before
+
+
+def test_what_the_manager_does_later_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own task ends after the one that orders it."""
+    monkeypatch.setattr(_pve_guest, "HA_GRACE", 20.0)
+    with Lab(pace=0.1) as lab, guest(lab, "125") as it:
+        it.shut_down(1, force=True)
+        assert it.state() is GuestState.STOPPED
+        it.start(1)
+        assert it.state() is GuestState.RUNNING
+        kinds = [task.type for task in lab.cluster.tasks.known.values()]
+        assert kinds == ["hastop", "qmshutdown", "hastart", "qmstart"]
+
+
+def test_a_start_that_the_manager_fails_at_is_told(lab: Lab) -> None:
+    with guest(lab, "125") as it:
+        it.write(it.read(), Setting("EPYC-Genoa"))
+        it.shut_down(1, force=True)
+        with pytest.raises(RefusedError, match=r"does not run .* QEMU exited with code 1"):
+            it.start(0.2)

@@ -142,7 +142,22 @@ class PveGuest:
         end = time.monotonic() + seconds + (HA_GRACE if _managed(row) else GRACE)
         said = self._powered(lambda node: self._way.start(node, self._vmid, seconds))
         if not self._comes(GuestState.RUNNING, end):
+            said = said or self._failed_last()
             raise RefusedError(f"the guest does not run {seconds:g} s after its start{said}")
+
+    def _failed_last(self) -> str:
+        """Return why the guest's last task has failed, where another one did what we asked for."""
+        try:
+            rows = self._at_home(
+                lambda node: self._way.get(
+                    f"nodes/{node}/tasks", node, vmid=self._vmid, limit="1", source="all"
+                )
+            )
+        except (ApiError, TargetError):
+            return ""
+        row = rows[0] if isinstance(rows, list) and rows else None
+        status = row.get("status") if isinstance(row, dict) else None
+        return f" ({status})" if isinstance(status, str) and status not in ("OK", "RUNNING") else ""
 
     def _powered(self, do: Callable[[str], None]) -> str:
         """Do something to the guest's power; return what to add where its answer was lost."""

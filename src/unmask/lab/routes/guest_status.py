@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from unmask.lab import guest_cpu
+from unmask.lab import guest_cpu, ha_manager
 from unmask.lab.answer import Json, Refused, invalid
 from unmask.lab.call import Call, Check, Route, of_guest
 from unmask.lab.cluster import Cluster
 from unmask.lab.guest_change import apply_pending
 from unmask.lab.guest_file import Values
 from unmask.lab.guest_row import ha_states, managed, status
+from unmask.lab.ha_manager import Order
 from unmask.lab.parameters import FLAG, TEXT, TIMEOUT
 from unmask.lab.routes.guest_config import GUEST, refuse_locked
 from unmask.lab.tasks import Task
@@ -91,7 +92,6 @@ def start(call: Call) -> Json:
     call.cluster.need_quorum()
     call.cluster.path_of(call.node, call.vmid)
     _root_only_skips_locks(call)
-    kind = "hastart" if managed(call.cluster, call.vmid) else "qmstart"
 
     def work(task: Task) -> None:
         file = call.cluster.guest(call.node, call.vmid)
@@ -102,7 +102,9 @@ def start(call: Call) -> Json:
             raise Refused(f"VM {call.vmid} already running")
         launch(call.cluster, call.node, call.vmid, task)
 
-    return _task(call, kind, work, 1.0)
+    if managed(call.cluster, call.vmid):
+        return ha_manager.order(call, Order("start", "started", "qmstart", work))
+    return _task(call, "qmstart", work, 1.0)
 
 
 def launch(cluster: Cluster, node: str, vmid: int, task: Task) -> None:
@@ -143,6 +145,8 @@ def stop(call: Call) -> Json:
             cluster.ended(call.vmid)
             settle(cluster, call.node, call.vmid)
 
+    if managed(cluster, call.vmid):
+        return ha_manager.order(call, Order("stop", "stopped", "qmstop", work))
     return _task(call, "qmstop", work, 1.0)
 
 
@@ -151,7 +155,8 @@ def shutdown(call: Call) -> Json:
     cluster = call.cluster
     cluster.path_of(call.node, call.vmid)
     _root_only_skips_locks(call)
-    deaf = call.vmid in cluster.without_acpi and not call.number("forceStop")
+    by_ha = managed(cluster, call.vmid)
+    deaf = call.vmid in cluster.without_acpi and not call.number("forceStop") and not by_ha
 
     def work(_: Task) -> None:
         if not cluster.process(call.vmid):
@@ -161,6 +166,8 @@ def shutdown(call: Call) -> Json:
         cluster.ended(call.vmid)
         settle(cluster, call.node, call.vmid)
 
+    if by_ha:
+        return ha_manager.order(call, Order("stop", "stopped", "qmshutdown", work, 4.0))
     return _task(call, "qmshutdown", work, _patience(call) if deaf else 4.0)
 
 

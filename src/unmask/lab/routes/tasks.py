@@ -5,9 +5,11 @@ from __future__ import annotations
 from unmask.lab.accounts import Caller
 from unmask.lab.answer import Answer, Json, invalid
 from unmask.lab.call import Call, Route
-from unmask.lab.parameters import FLAG, NUMBER
+from unmask.lab.parameters import FLAG, NUMBER, Parameter
 from unmask.lab.tasks import UPID, Task
 
+SOURCE = Parameter(words=("archive", "active", "all"))
+"""Which tasks are listed; here all of them always are."""
 TASK = "/nodes/{node}/tasks/{upid}"
 
 
@@ -68,7 +70,12 @@ def cluster_tasks(call: Call) -> Json:
 
 
 ROUTES = (
-    Route("GET", "/nodes/{node}/tasks", tasks, {"limit": NUMBER, "start": NUMBER, "vmid": NUMBER}),
+    Route(
+        "GET",
+        "/nodes/{node}/tasks",
+        tasks,
+        {"limit": NUMBER, "source": SOURCE, "start": NUMBER, "vmid": NUMBER},
+    ),
     Route("GET", f"{TASK}/status", status),
     Route("GET", f"{TASK}/log", log, {"start": NUMBER, "limit": NUMBER, "download": FLAG}),
     Route("GET", "/cluster/tasks", cluster_tasks),
