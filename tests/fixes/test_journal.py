@@ -60,20 +60,6 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert (guest.settled, guest.new, run.unsettled) == (True, True, ())
 
 
-def test_files_are_private_whatever_the_umask(tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        book = Journal(tmp_path / "state" / "unmask")
-        ident = written(book)
-    finally:
-        os.umask(before)
-    modes = [
-        path.stat().st_mode & 0o777
-        for path in (book.folder, book.folder / "runs", file_of(book, ident))
-    ]
-    assert modes == [0o700, 0o700, 0o600]
-
-
 def test_each_line_is_on_the_disk_before_the_call_returns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,26 +199,6 @@ def test_a_disk_that_is_full_stops_everything(
     assert book.run(writer.ident).guests[0].phase is Phase.ACKNOWLEDGED
 
 
-def test_a_directory_open_to_others_is_refused(tmp_path: Path) -> None:
-    book = Journal(tmp_path / "unmask")
-    written(book)
-    (book.folder / "runs").chmod(0o755)
-    with pytest.raises(UsageError, match="chmod 700"):
-        book.begin(RunKind.FIX)
-    with pytest.raises(UsageError, match="chmod 700"):
-        book.runs()
-
-
-def test_a_directory_of_somebody_else_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    book = Journal(tmp_path / "unmask")
-    written(book)
-    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(UsageError, match="a directory of your own"):
-        book.runs()
-
-
 def test_runs_that_cannot_be_listed_are_not_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,12 +211,6 @@ def test_runs_that_cannot_be_listed_are_not_passed_over(
     monkeypatch.setattr(Path, "iterdir", broken)
     with pytest.raises(JournalError, match="cannot be listed: Input/output error"):
         book.runs()
-
-
-def test_a_place_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be kept there"):
-        Journal(tmp_path / "file" / "unmask").begin(RunKind.FIX)
 
 
 def test_runs_are_found_by_the_beginning_of_their_id(tmp_path: Path) -> None:
@@ -274,23 +234,6 @@ def test_no_directory_is_no_runs(tmp_path: Path) -> None:
     book = Journal(tmp_path / "unmask")
     assert book.runs() == ()
     assert not book.folder.exists()
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({"XDG_STATE_HOME": "/var/state", "HOME": "/root"}, "/var/state/unmask"),
-        ({"XDG_STATE_HOME": "relative", "HOME": "/root"}, "/root/.local/state/unmask"),
-        ({"HOME": "/root"}, "/root/.local/state/unmask"),
-    ],
-)
-def test_the_state_directory(environment: dict[str, str], expected: str) -> None:
-    assert _state.folder(environment) == Path(expected)
-
-
-def test_without_a_home_there_is_no_state_directory() -> None:
-    with pytest.raises(UsageError, match="set XDG_STATE_HOME"):
-        _state.folder({})
 
 
 def test_a_run_without_guests_is_a_run(tmp_path: Path) -> None:
