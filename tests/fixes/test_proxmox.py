@@ -185,3 +185,33 @@ def test_same_is_what_is_meant(lab: Lab) -> None:
         assert not it.same(Setting(None), Setting("kvm64"))
         assert it.same(Setting(None), Setting(None))
         assert not it.same(Setting("=,"), Setting("host"))
+
+
+@pytest.mark.parametrize("version", ["7.4", "8.4", "9.2"])
+@pytest.mark.parametrize("name", ["fix", "root@pam"])
+def test_every_version_and_every_login(version: str, name: str) -> None:
+    """A password's ticket needs a second header for each write."""
+    with Lab(version=version, pace=0) as lab:
+        before = lab.tree()
+        with guest(lab, "103", name) as it:
+            old = it.read()
+            it.write(old, Setting("kvm64,flags=+aes"))
+            assert it.read().value == "kvm64,flags=+aes"
+            it.write(it.read(), Setting("custom-nas"))
+            it.shut_down(5, force=False)
+            it.start(5)
+            it.write(it.read(), old)
+            it.shut_down(5, force=False)
+        assert lab.tree() == before
+
+
+def test_a_line_that_proxmox_drops_counts_as_unset_and_is_gone_after_a_write(lab: Lab) -> None:
+    """Proxmox VE tells of no such line and removes it with any write."""
+    path = "nodes/pve4/qemu-server/133.conf"
+    with guest(lab, "133") as it:
+        old = it.read()
+        assert old.value is None
+        it.write(old, Setting("host"))
+        it.write(it.read(), old)
+    assert "cpu:" not in lab.tree()[path]
+    assert "PENDING" not in lab.tree()[path]
