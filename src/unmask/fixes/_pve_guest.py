@@ -277,4 +277,6 @@ def _state(row: dict[str, Any]) -> GuestState:
 
 def _managed(row: dict[str, Any]) -> bool:
     high = row.get("ha")
-    return isinstance(high, dict) and str(high.get("managed")) == "1"
+    if not isinstance(high, dict) or high.get("state") == "ignored":
+        return False
+    return str(high.get("managed")) == "1"

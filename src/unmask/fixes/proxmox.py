@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from unmask.connect import proxmox_address
 from unmask.connect.deadline import Clock
-from unmask.connect.proxmox_answer import ABSENT, ApiError
+from unmask.connect.proxmox_answer import ABSENT, TEXT_LIMIT, ApiError
 from unmask.errors import TargetError
 from unmask.fixes import _pve_model, _pve_words
 from unmask.fixes._pve_guest import PveGuest
@@ -128,8 +128,9 @@ class ApiWay:
             rows = []
         lines = [str(row.get("t", "")) for row in rows if isinstance(row, dict)]
         told = [line for line in lines if line and not line.startswith("TASK ERROR")]
-        tail = "; ".join(told[-LOG_LINES:])
-        raise TaskError((status or "the task has failed") + (f" (log: {tail})" if tail else ""))
+        tail = "; ".join(told[-LOG_LINES:])[-TEXT_LIMIT:]
+        said = status[:TEXT_LIMIT] or "the task has failed"
+        raise TaskError(said + (f" (log: {tail})" if tail else ""))
 
 
 def open_target(place: Place, options: CollectOptions) -> PveGuest:
