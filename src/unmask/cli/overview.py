@@ -11,6 +11,7 @@ COMMANDS = {
     "bench": "Measure the cryptography of guests, and say why it is as fast as it is.",
     "baseline": "Show which CPU flags and models all nodes have in common.",
     "migrate-check": "Show which guests can move where, alive or stopped, and why not.",
+    "fix": "Change the CPU of guests: a plan, its costs, the change, the proof.",
     "undo": "Give guests back the CPU that they had before a run.",
     "recover": "Look at guests that a run has left in the middle of a change.",
     "history": "Show what was changed from here, and what became of it.",

@@ -123,7 +123,7 @@ def _wanted(case: GuestCase) -> tuple[frozenset[str], str]:
             needed |= gain.needs
             names.append(f"{item.workload.kind.value} {item.workload.name}".strip())
     if needed:
-        return frozenset(needed), f"what {_words.few(dict.fromkeys(names))} needs"
+        return frozenset(needed), f"needed for {_words.few(dict.fromkeys(names))}"
     if any(item.outlook for item in case.workloads):
         return _advice.BOTH, "nothing found in it needs more than AES and PCLMULQDQ"
     return _advice.BOTH, "what is encrypted in it is not known, and most of it needs these"

@@ -1,0 +1,258 @@
+"""From the command line of `unmask fix` to plans, and to what they do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from unmask import plugins
+from unmask.benches import bench
+from unmask.benches.bench import Effort, Wanted
+from unmask.benches.bench import Site as BenchSite
+from unmask.cli import choices, collecting, guests, measuring, terminal
+from unmask.cli.collecting import Asked
+from unmask.engine import run as judging
+from unmask.engine.cases import guest_cases
+from unmask.errors import ChangeError, TargetError, UnmaskError, UsageError
+from unmask.fixes import proof
+from unmask.fixes._target import Target as ChangeTarget
+from unmask.fixes.plan import plan as make_plan
+from unmask.measure.compare import compare
+from unmask.model.bench import BenchResult
+from unmask.model.case import GuestCase
+from unmask.model.change import Constraint, Place, Plan, Setting
+from unmask.model.inventory import Gap, Guest, GuestKind, Inventory, Platform
+from unmask.model.reading import Known
+from unmask.model.source import CollectOptions, Source
+from unmask.model.workload import Finder
+
+PAUSE = 1.0
+"""Seconds between two looks whether a guest is back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The one target whose guests are planned."""
+
+    target: str
+    live: bool
+    """False for copies of files and saved inventories: nothing can be written there."""
+    options: CollectOptions
+    inventory: Inventory
+    read_again: Callable[[], Inventory]
+    """Reads it anew, without a look into its guests."""
+
+    def cases(self, inventory: Inventory | None = None) -> tuple[GuestCase, ...]:
+        """Return its guest cases with workloads."""
+        finders = plugins.load("unmask.workloads", "WORKLOAD", Finder)
+        return guest_cases(inventory or self.inventory, finders)
+
+
+def site(asked: Asked) -> Site:
+    """Read the target that is named.
+
+    Raises:
+        UsageError: There is not exactly one.
+        TargetError: It cannot be read.
+    """
+    settings, wanted = collecting.chosen(asked)
+    if len(wanted) != 1:
+        raise UsageError(
+            f"guests of one hypervisor are changed at a time, and there are {len(wanted)} targets: "
+            "name one"
+        )
+    options_for = collecting.options(asked, settings, wanted)
+    seen: dict[str, tuple[bool, CollectOptions]] = {}
+    look = guests.visitor(settings)
+
+    def note(source: Source, target: str, found: Inventory, options: CollectOptions) -> Inventory:
+        seen[target] = (source.live, options)
+        return look(source, target, found, options)
+
+    def outside(_s: Source, _t: str, found: Inventory, _o: CollectOptions) -> Inventory:
+        return found
+
+    def again() -> Inventory:
+        read = collecting.read(wanted, options_for, outside, verbose=False)
+        if read.nothing:
+            raise TargetError(read.failures[0].sentence)
+        return read.inventory
+
+    read = collecting.read(wanted, options_for, note, verbose=asked.verbose)
+    address = wanted[0].address
+    if read.failures or address not in seen:
+        error = read.failures[0].error if read.failures else TargetError(f"{address}: not read")
+        raise error
+    live, options = seen[address]
+    return Site(address, live, options, read.inventory, again)
+
+
+def chosen(where: Site, named: Sequence[str], codes: Sequence[str]) -> tuple[Guest, ...]:
+    """Return the guests that are asked for: by name, or all with findings of these codes.
+
+    Raises:
+        UsageError: There is no such guest, or several are called so.
+    """
+    found = where.inventory.guests
+    if not named:
+        rules = choices.rules(codes, None)
+        outcome = judging.judge(where.inventory, rules, where.cases())
+        subjects = {finding.subject for finding in outcome.findings}
+        return tuple(guest for guest in found if guest.subject in subjects)
+    wanted: dict[str, Guest] = {}
+    for word in (part.strip() for text in named for part in text.split(",")):
+        fitting = [item for item in found if word in (item.subject, item.ident, item.name)]
+        if len(fitting) != 1:
+            what = "there is no such guest" if not fitting else "several guests are called so"
+            raise UsageError(f"--vm {word}: {what}")
+        wanted.setdefault(fitting[0].subject, fitting[0])
+    return tuple(wanted.values())
+
+
+@dataclass(slots=True)
+class Planner:
+    """Makes the plans of one command line, and makes them again right before they are done."""
+
+    where: Site
+    wish: str
+    acks: frozenset[str]
+    open: Callable[[Place], ChangeTarget]
+    made: list[Plan] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+    def plans(self, wanted: Sequence[Guest]) -> None:
+        """Make a plan for each guest.
+
+        Raises:
+            UnmaskError: There is none for the only guest that is asked for.
+        """
+        cases = self.where.cases()
+        for guest in wanted:
+            try:
+                self.made.append(self._plan(guest, self.where.inventory, cases))
+            except UnmaskError as error:
+                if len(wanted) == 1:
+                    raise
+                self.refused.append((guest.subject, str(error)))
+
+    def _plan(self, guest: Guest, read: Inventory, cases: Sequence[GuestCase]) -> Plan:
+        before = self._before(guest) if self.where.live else None
+        return make_plan(
+            read,
+            cases,
+            guest.subject,
+            self.wish,
+            self.acks,
+            target=self.where.target,
+            before=before,
+        )
+
+    def _before(self, guest: Guest) -> Setting | None:
+        """Return what the hypervisor says now; None for what has no CPU of its own."""
+        if guest.kind is not GuestKind.VM or guest.platform is Platform.UNSEEN:
+            return None
+        node = guest.host.rpartition("/")[2]
+        place = Place(
+            self.where.target, guest.subject, guest.ident, guest.name, guest.platform, node
+        )
+        with closing(self.open(place)) as target:
+            return target.read()
+
+    def recheck(self, plan: Plan) -> Sequence[Constraint]:
+        """Return the constraints as they are now; what was read inside of guests is kept.
+
+        Raises:
+            TargetError: It cannot be read again.
+            ChangeError: The guest is gone.
+        """
+        visits = {guest.subject: guest for guest in self.where.inventory.guests}
+        fresh = self.where.read_again()
+        fresh = replace(fresh, guests=tuple(_with_visit(item, visits) for item in fresh.guests))
+        if not any(item.subject == plan.place.subject for item in fresh.guests):
+            raise ChangeError(f"{plan.place.subject} is not there any more")
+        acks = {item.code for item in plan.constraints if item.acknowledged}
+        again = make_plan(
+            fresh,
+            self.where.cases(fresh),
+            plan.place.subject,
+            self.wish,
+            acks,
+            target=self.where.target,
+            before=plan.before,
+        )
+        return again.constraints
+
+
+def _with_visit(guest: Guest, visits: dict[str, Guest]) -> Guest:
+    old = visits.get(guest.subject)
+    return replace(guest, visit=old.visit, declared=old.declared) if old else guest
+
+
+@dataclass(slots=True)
+class Prover:
+    """Looks into guests that were restarted, and measures them where that is wanted."""
+
+    where: Site
+    seconds: float
+    """What a guest may take to be back."""
+    before: dict[str, BenchResult] | None
+    """Benchmarks before the change, by subject; None where none are wanted."""
+    proofs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def verify(self, plan: Plan) -> str:
+        """Look into a guest, and say in a sentence what it has now; `Hooks.verify`.
+
+        Raises:
+            UnmaskError: It does not come back, or does not see what it was to see.
+        """
+        subject = plan.place.subject
+        old = next(case for case in self.where.cases() if case.guest.subject == subject)
+        new = self._back(plan)
+        told = list(proof.proof(plan, old, new))
+        if self.before is not None:
+            told += self._measured(plan)
+        self.proofs[subject] = tuple(told)
+        return "it was restarted, and was looked into"
+
+    def _back(self, plan: Plan) -> GuestCase:
+        from unmask.visits._visit import visit  # noqa: PLC0415 - only where it is wanted
+
+        end = time.monotonic() + self.seconds
+        while True:
+            read = self.where.read_again()
+            subject = plan.place.subject
+            found = replace(read, guests=tuple(g for g in read.guests if g.subject == subject))
+            seen = visit(self.where.target, found, self.where.options)
+            guest = seen.guests[0] if seen.guests else None
+            if guest and isinstance(guest.visit.inside, Known):
+                case = self.where.cases(seen)[0]
+                if isinstance(guest.visit.inside.value.cpu, Known):
+                    return case
+            if time.monotonic() >= end:
+                raise ChangeError(_shut(seen.gaps, subject, self.seconds))
+            time.sleep(PAUSE)
+
+    def _measured(self, plan: Plan) -> list[str]:
+        before = (self.before or {}).get(plan.place.subject)
+        after = measured(self.where, [plan]).get(plan.place.subject)
+        if before is None or after is None or not after.samples:
+            return ["It could not be measured, before or after."]
+        return [change.sentence for change in compare(before, after)]
+
+
+def _shut(gaps: Sequence[Gap], subject: str, seconds: float) -> str:
+    why = [gap.reason for gap in gaps if gap.subject == subject]
+    said = f": {why[0]}" if why else ""
+    return f"nobody could look into it within {seconds:g} s after its start{said}"
+
+
+def measured(where: Site, plans: Sequence[Plan]) -> dict[str, BenchResult]:
+    """Measure the guests of plans, quickly."""
+    place = BenchSite(where.target, where.options, where.inventory)
+    wanted = Wanted(Effort.QUICK, measuring.algorithms(""))
+    names = [plan.place.subject for plan in plans]
+    jobs = bench.guests([place], names, wanted, every=False)
+    outcome = bench.run(jobs, 1, terminal.progress)
+    return {job.who.subject: result for job, result in zip(jobs, outcome.results, strict=False)}

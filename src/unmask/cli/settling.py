@@ -1,0 +1,138 @@
+"""What has to be settled before a guest is changed: what it costs is taken on, one by one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from unmask.cli import files, terminal
+from unmask.cli.fixing import Site
+from unmask.fixes.run import Orders
+from unmask.model.change import Constraint, Plan
+from unmask.model.fix import FixDocument
+from unmask.report import _fix, _fix_diff, _fix_records
+from unmask.report._paint import Paint
+from unmask.report._text import clean
+
+
+class FixFormat(StrEnum):
+    """How a change is shown."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Where the report goes, and as what."""
+
+    form: FixFormat
+    output: Path | None
+    diff: bool
+
+    def show(self, document: FixDocument) -> None:
+        """Write or print the report."""
+        if self.diff:
+            text = _fix_diff.render(document)
+        elif self.form is FixFormat.JSON:
+            text = _fix_records.render(document)
+        else:
+            coloured = self.output is None and terminal.colours(os.environ)
+            text = _fix.render(document, terminal.width(os.environ), Paint(coloured))
+        if self.output:
+            files.write(self.output, text)
+        else:
+            terminal.put(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What the operator wants beyond the plan."""
+
+    shown: Shown
+    orders: Orders
+    dry_run: bool
+    yes: bool
+    verify: bool
+    bench: bool
+
+
+def settled(
+    document: FixDocument, where: Site, wants: Wants
+) -> tuple[FixDocument, tuple[Plan, ...]]:
+    """Return the document with what is taken on, and the plans to be done: none but all of them."""
+    changing_ones = [plan for plan in document.plans if plan.changes]
+    if not changing_ones and not any(plan.open for plan in document.plans):
+        return document, ()
+    if not where.live:
+        said = (
+            f"Nothing was written: {where.target} is a copy of files, whose guests can be planned "
+            "and not changed; name the hypervisor itself."
+        )
+        return replace(document, verdict=said), ()
+    asks = at_terminal() and wants.shown.form is FixFormat.TABLE and not wants.shown.output
+    if asks and any(_open(plan) for plan in changing_ones):
+        wants.shown.show(document)
+        plans = tuple(acknowledged(plan, _asked) for plan in document.plans)
+        document = replace(document, plans=plans)
+    verdict = _verdict(document.plans)
+    if not verdict and not wants.yes:
+        count = sum(plan.changes for plan in document.plans)
+        what = "this guest" if count == 1 else f"these {count} guests"
+        if not (asks and asked(f"Change {what} now?")):
+            verdict = "Nothing was written: add --yes to have it done."
+    if verdict:
+        return replace(document, verdict=verdict), ()
+    return document, tuple(plan for plan in document.plans if plan.changes)
+
+
+def _open(plan: Plan) -> bool:
+    """Return whether there is something to be asked, and nothing that makes asking useless."""
+    return bool(plan.open) and not any(item.fatal for item in plan.constraints)
+
+
+def _asked(plan: Plan, item: Constraint) -> bool:
+    name = clean(plan.place.name or plan.place.subject, 60)
+    return asked(f"{name}: {item.code} {clean(item.message)} Take this on?")
+
+
+def _verdict(plans: Sequence[Plan]) -> str:
+    """Return why nothing is written, a full sentence; "" where nothing is in the way."""
+    fatal = [plan for plan in plans if any(item.fatal for item in plan.constraints)]
+    if fatal:
+        names = ", ".join(plan.place.subject for plan in fatal[:5])
+        more = f" and {len(fatal) - 5} more" if len(fatal) > 5 else ""
+        return f"Nothing was written: what stops the change of {names}{more} cannot be taken on."
+    codes = sorted({item.code for plan in plans for item in plan.open})
+    if codes:
+        options = " ".join(f"--ack {code}" for code in codes)
+        return f"Nothing was written: to take on what it costs, add {options}."
+    return ""
+
+
+def acknowledged(plan: Plan, answers: Callable[[Plan, Constraint], bool]) -> Plan:
+    """Return the plan with what the operator takes on, asked one by one."""
+    return replace(
+        plan,
+        constraints=tuple(
+            item
+            if item.fatal or item.acknowledged
+            else replace(item, acknowledged=answers(plan, item))
+            for item in plan.constraints
+        ),
+    )
+
+
+def at_terminal() -> bool:
+    """Return whether somebody is there to be asked."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def asked(question: str) -> bool:
+    """Ask a question at the terminal; whatever is not yes is no."""
+    terminal.put(f"{question} [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
