@@ -175,7 +175,8 @@ def _words(guest: GuestRun, verdict: Verdict, found: Setting) -> str:
         return f"it has what it had before, {shown(found)}"
     return (
         f"its CPU is {shown(found)}, which is neither what it had ({shown(guest.before)}) nor what "
-        f"it was to have ({shown(guest.after)}): somebody else has changed it since"
+        f"it was to have ({shown(guest.after)}): somebody else has changed it since, or the "
+        "hypervisor made that of it; look at it"
     )
 
 

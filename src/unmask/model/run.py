@@ -24,7 +24,7 @@ class Verdict(StrEnum):
     NEW = "new"
     """What the run was to give it."""
     OTHER = "other"
-    """Neither: somebody else has changed it since. Nothing of the run is left to settle."""
+    """Neither: somebody else has changed it since, or the hypervisor made that of it."""
     GONE = "gone"
     """The operator says that there is no such guest any more."""
 

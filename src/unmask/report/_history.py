@@ -95,7 +95,7 @@ def state(run: Run, guest: GuestRun, runs: Sequence[Run]) -> str:
     if not guest.settled:
         return f"NOT SETTLED: {doing}"
     if guest.last.verdict is Verdict.OTHER:
-        return "changed by somebody else since"
+        return "neither old nor new"
     if guest.last.verdict is Verdict.GONE:
         return "said to be gone"
     taken_back = undone_by(run, guest, runs) if guest.new else ""
