@@ -36,6 +36,11 @@ class _Saying:
 
 SAYINGS = (
     _Saying(
+        re.compile(r"VM is locked \((suspended|suspending)\)"),
+        "the guest is hibernated, and what it has in its memory belongs to its old CPU: resume it "
+        "and shut it down first",
+    ),
+    _Saying(
         re.compile(r"VM is locked \((?P<lock>[\w-]+)\)"),
         "the guest is locked ({lock}): wait until that is over; where nothing is at work on it any "
         "more, `qm unlock VMID` takes the lock away",
@@ -64,6 +69,15 @@ SAYINGS = (
     _Saying(
         re.compile(r"VM-specific CPU flags must be a subset of: (?P<flags>[\w, +.-]+)"),
         "Proxmox VE takes only these flags at a guest: {flags}; for others it wants a custom model",
+    ),
+    _Saying(
+        re.compile(r"custom CPU model '(?P<name>[^']+)' already exists"),
+        "the cluster has a custom model {name} already, which the login may not see: choose another "
+        "name",
+    ),
+    _Saying(
+        re.compile(r"^595 "),
+        "the node on which the guest is cannot be reached",
     ),
     _Saying(
         re.compile(r"can't start a vm if it's a template"),
