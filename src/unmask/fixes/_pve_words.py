@@ -72,8 +72,8 @@ SAYINGS = (
     ),
     _Saying(
         re.compile(r"custom CPU model '(?P<name>[^']+)' already exists"),
-        "the cluster has a custom model {name} already, which the login may not see: choose another "
-        "name",
+        "the cluster has a custom model {name} already, which the login may not see: choose "
+        "another name",
     ),
     _Saying(
         re.compile(r"^595 "),
