@@ -82,6 +82,15 @@ def test_a_run_that_did_not_end_in_time_has_no_figure() -> None:
     assert sample.note == "not done within 30 s"
 
 
+def test_time_that_a_run_waited_is_told() -> None:
+    before, begun, ended, after = one(0)
+    waited = "waited 75000000 25000000 12\n"
+    (sample,) = _answer.read(printed(before, begun, waited, ended, after), MARK, PLAN).samples
+    assert sample.waited == 0.25
+    (sample,) = _answer.read(printed(*one(0)), MARK, PLAN).samples
+    assert sample.waited is None
+
+
 def test_an_illegal_instruction_is_told() -> None:
     text = "+DT:AES-256-GCM:1:16384\n"
     (sample,) = _answer.read(printed(*one(1, text, "132")), MARK, PLAN).samples

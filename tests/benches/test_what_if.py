@@ -43,6 +43,7 @@ def test_runs_are_under_each_mask_and_as_it_is() -> None:
         for setting in (PLAIN, "kvm64", "host")
     ]
     assert [bool(run.variables) for run in runs] == [False, True, False] * 2
+    assert not any("-elapsed" in run.words for run in runs)
 
 
 def test_custom_models_are_those_of_the_cluster() -> None:

@@ -41,6 +41,14 @@ def test_steal() -> None:
     assert not noise.judge(stolen(0.5)).fit
 
 
+def test_other_programs_in_the_machine() -> None:
+    runs = result({"a": {PLAIN: [100] * 3}}).samples
+    for share, said in ((0.1, False), (0.4, True)):
+        waiting = tuple(replace(run, waited=share) for run in runs)
+        reasons = noise.judge(replace(result({}), samples=waiting)).reasons
+        assert any("for 40% of the time" in reason for reason in reasons) is said
+
+
 def test_runs_that_become_slower_and_slower() -> None:
     falling = noise.judge(result({"a": {PLAIN: [100, 95, 90, 85, 70]}}))
     assert any("from run to run, by 30%" in reason for reason in falling.reasons)

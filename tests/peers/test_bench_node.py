@@ -41,7 +41,9 @@ def test_a_guest_is_held_against_its_node(tmp_path: Path) -> None:
         target = f"pve+ssh://{host.place}"
         words = (target, "--key", str(user.key), "--config", str(config))
         one, ceiling = machines(bench(user, *words, "--vm", VMID, "--reference"))
-        again = machines(bench(user, *words, "--node", NODE, "--as", "kvm64,host"))
+        again = machines(
+            bench(user, *words, "--node", NODE, "--as", "kvm64,custom-seal-westmere,host")
+        )
     assert one["diagnosis"]["cause"] == "hidden"
     assert one["host"] == ceiling["subject"] == ceiling["host"]
     assert (one["way"], ceiling["name"]) == (f"ssh {guest.place}", NODE)
@@ -55,6 +57,7 @@ def test_a_guest_is_held_against_its_node(tmp_path: Path) -> None:
         if row["algorithm"] == "aes-256-gcm"
     }
     assert of_host["kvm64"] < 0.3
+    assert of_host["kvm64"] < of_host["custom-seal-westmere"]
     assert of_host["host"] == 1.0
 
 

@@ -61,6 +61,7 @@ class _Draft:
     text: str
     status: int | None = None
     late: bool = False
+    waited: float | None = None
 
 
 def read(output: bytes, mark: str, plan: Plan) -> Answer:
@@ -98,6 +99,8 @@ def _add(draft: _Draft, word: str, rest: str, text: str) -> None:
         draft.status = int(rest) if rest.isdigit() and len(rest) < 6 else None
     elif word == "late":
         draft.late = True
+    elif word == "waited":
+        draft.waited = _waited(_numbers(rest))
     draft.text += text
 
 
@@ -136,6 +139,17 @@ def _numbers(text: str) -> list[int]:
     return [int(word) for word in text.split()[:10] if word.isdigit() and len(word) < 20]
 
 
+def _waited(numbers: Sequence[int]) -> float | None:
+    """Return the share of a program's time in which others of its machine had its processor.
+
+    Args:
+        numbers: Those of /proc/PID/schedstat: nanoseconds that it ran, and that it waited to run.
+    """
+    if len(numbers) < 2 or not sum(numbers[:2]):
+        return None
+    return round(numbers[1] / sum(numbers[:2]), 4)
+
+
 def _samples(draft: _Draft, after: list[int]) -> list[Sample]:
     run = draft.run
     text = draft.text
@@ -144,7 +158,7 @@ def _samples(draft: _Draft, after: list[int]) -> list[Sample]:
     raw = printable(text.strip())[:RAW]
     found = []
     for sample in parsed:
-        made = replace(sample, setting=run.setting, steal=steal, raw=raw)
+        made = replace(sample, setting=run.setting, steal=steal, waited=draft.waited, raw=raw)
         if draft.late:
             note = f"not done within {run.seconds} s"
             made = replace(made, ended=Ended.LATE, rate=None, note=note)

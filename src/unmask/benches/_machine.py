@@ -13,7 +13,7 @@ from unmask.benches import _answer, _dataset, _openssl, _script
 from unmask.benches._answer import Answer
 from unmask.benches._door import Door
 from unmask.benches._effort import PACES, Effort
-from unmask.benches._plan import Dataset, Plan, Run, interleaved
+from unmask.benches._plan import FILE_SECONDS, Dataset, Plan, Run, interleaved
 from unmask.dialects import framed
 from unmask.errors import TargetError
 from unmask.model.bench import PLAIN, BenchResult, Environment, Tool
@@ -47,6 +47,12 @@ class Wanted:
     """Datasets of ZFS on which a file is written, each with its setting."""
     services: bool = False
     """Whether to look which programs there may encrypt."""
+
+    @property
+    def seconds(self) -> float:
+        """Return more seconds than measuring one machine takes, with what belongs to it."""
+        once = sum(run.seconds for run in self.extra) + 2 * FILE_SECONDS * len(self.datasets)
+        return 3 * PACES[self.effort].budget * max(len(self.algorithms) // 4, 1) + once + 60
 
 
 @dataclass(frozen=True, slots=True)

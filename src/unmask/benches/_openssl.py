@@ -109,9 +109,15 @@ def run(
     setting: str = PLAIN,
     given: tuple[tuple[str, str], ...] = (),
     engine: tuple[str, ...] = (),
+    *,
+    elapsed: bool = True,
 ) -> Run:
-    """Return one run of `openssl speed`."""
-    words = ["openssl", "speed", "-elapsed", "-mr", *engine]
+    """Return one run of `openssl speed`.
+
+    `elapsed` counts all time that passes, as whoever waits for it does; without it only the time
+    counts that the program has a processor.
+    """
+    words = ["openssl", "speed", *(["-elapsed"] if elapsed else []), "-mr", *engine]
     longest = 3 * 6
     if openssl(version) >= (1, 1, 1):
         longest = math.ceil(measured)

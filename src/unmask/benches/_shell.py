@@ -42,7 +42,10 @@ timer() {{
     sleep "$1" &
     unmask_sleep=$!
     wait "$unmask_sleep"
-    kill "-$2" "$3"
+    if read -r unmask_times <"/proc/$2/schedstat"; then
+        say waited "$unmask_times" >&4
+    fi
+    kill -ALRM "$2"
 }}
 watch() {{
     unmask_timer=
@@ -53,11 +56,11 @@ watch() {{
                 continue
                 ;;
             +DT:*:"$2")
-                timer "$1" ALRM "$unmask_pid" >/dev/null &
+                timer "$1" "$unmask_pid" 4>&1 >/dev/null &
                 unmask_timer=$!
                 ;;
             +DT:*)
-                timer "$unmask_skip" ALRM "$unmask_pid" >/dev/null &
+                timer "$unmask_skip" "$unmask_pid" 4>&1 >/dev/null &
                 unmask_timer=$!
                 ;;
         esac

@@ -88,10 +88,12 @@ def _job(site: Site, guest: Guest, wanted: Wanted) -> Job:
     who = Subject(guest.subject, guest.name, guest.host)
 
     def work() -> BenchResult:
+        # What was enough for reading the target is not for a program that measures.
+        options = replace(site.options, timeout=site.options.timeout + wanted.seconds)
         with ExitStack() as stack:
-            channel = stack.enter_context(_visit.opened(site.target, site.found, site.options))
+            channel = stack.enter_context(_visit.opened(site.target, site.found, options))
             root = bool(wanted.datasets)
-            door = _guests.enter(stack, guest, channel, site.options, root=root)
+            door = _guests.enter(stack, guest, channel, options, root=root)
             result = _machine.measure(door, who, wanted)
         place = replace(result.environment, accelerator=guest.accelerator)
         return replace(result, environment=place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
 
 from unmask.measure import statistics
 from unmask.measure.statistics import Series
@@ -18,6 +19,8 @@ STEAL = 0.05
 """Share of stolen time that is worth saying."""
 UNFIT_STEAL = 0.30
 """Share of stolen time from which figures say more about the neighbours than about the machine."""
+WAITED = 0.20
+"""Share of time in which a program waited for a processor from which it is worth saying."""
 BUSY = 0.8
 """Load before the benchmark, per processor, from which it had to share one."""
 DRIFT = 0.20
@@ -50,7 +53,8 @@ def judge(result: BenchResult) -> Noise:
     """Return how disturbed a benchmark was, from its runs and what was told of its machine."""
     every = [one for one in statistics.series(result.samples) if one.rate is not None]
     environment = result.environment
-    seen = [*_spread(every), *_steal(every), *_drift(every), *_load(environment)]
+    seen = [*_spread(every), *_steal(every), *_waited(result)]
+    seen += [*_drift(every), *_load(environment)]
     return Noise(
         not any(one.unfit for one in seen),
         tuple(one.text for one in seen),
@@ -86,6 +90,17 @@ def _steal(every: list[Series]) -> Iterator[_Seen]:
         "worse, not better."
     )
     yield _Seen(text, advice, unfit=most >= UNFIT_STEAL)
+
+
+def _waited(result: BenchResult) -> Iterator[_Seen]:
+    """Yield that other programs of the machine had the processor, by the run in the middle."""
+    told = [sample.waited for sample in result.samples if sample.waited is not None]
+    if told and median(told) >= WAITED:
+        text = (
+            f"Other programs in the machine had the processor for {median(told):.0%} of the time "
+            "in which it wanted to run."
+        )
+        yield _Seen(text, "Repeat it when the machine has less to do.")
 
 
 def _drift(every: list[Series]) -> Iterator[_Seen]:
