@@ -79,6 +79,17 @@ def commands(lab: Lab) -> list[tuple[str, ...]]:
         ("config", "check", target, *ca),
         ("config", "check", target),
         ("models", "--help"),
+        (
+            "migrate-check",
+            target,
+            *ca,
+            "--verbose",
+            "--save",
+            "moves.json",
+            "--output",
+            "moves.txt",
+        ),
+        ("migrate-check", target, *ca, "-v", "--format", "json"),
         ("explain", "CPU001"),
     ]
 
