@@ -10,10 +10,11 @@ import pytest
 from unmask.benches import _machine
 from unmask.benches._door import LocalDoor
 from unmask.benches._effort import PACES, Effort
-from unmask.benches._machine import Wanted
+from unmask.benches._machine import Subject, Wanted
+from unmask.errors import TargetError
 from unmask.model.bench import Tool
 from unmask.model.cpu import HostCpu
-from unmask.model.inside import Inside
+from unmask.model.inside import Inside, System
 from unmask.model.inside_programs import OpenSsl, TlsProcess, TlsService
 from unmask.model.inside_tunnels import OpenVpn
 from unmask.model.reading import Known
@@ -65,6 +66,15 @@ def test_without_openssl_the_kernel_is_measured_all_the_same() -> None:
     plan = _machine.planned(replace(INSIDE, openssl=Known(OpenSsl())), Wanted(Effort.QUICK))
     assert plan.rounds == ((), (), ())
     assert [run.tool for run in plan.runs] == [Tool.CRYPTSETUP]
+
+
+def test_windows_is_not_measured() -> None:
+    class Windows(LocalDoor):
+        def look(self, seconds: float, only: frozenset[str]) -> Inside:  # noqa: ARG002
+            return replace(INSIDE, system=Known(System("Windows")))
+
+    with pytest.raises(TargetError, match="it runs Windows"):
+        _machine.measure(Windows(), Subject("lab/1"), Wanted(Effort.QUICK))
 
 
 def test_services_are_those_that_were_found() -> None:

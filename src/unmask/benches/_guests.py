@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from unmask.benches._door import AgentDoor, Door, SshDoor
+from unmask.benches._machine import NO_WINDOWS
 from unmask.connect.ssh_login import Secrets
 from unmask.errors import TargetError, UnmaskError
 from unmask.model.entry import GuestEntry
@@ -19,7 +20,6 @@ from unmask.visits._channel import Channel, NoWayError
 from unmask.visits._guest import MOST_ADDRESSES, NO_ADDRESS, NO_LOGIN
 
 LOGIN_SECONDS = 20.0
-NO_WINDOWS = NoWayError("it runs Windows, which has no shell that could measure it")
 
 
 def refusal(guest: Guest) -> str:
@@ -99,7 +99,7 @@ def _addresses(guest: Guest, channel: Channel, entry: GuestEntry) -> Iterator[st
 def _by_agent(guest: Guest, channel: Channel) -> Door:
     agent = channel.agent(guest)
     if agent.system() == WINDOWS:
-        raise NO_WINDOWS
+        raise NoWayError(NO_WINDOWS)
     return AgentDoor(agent)
 
 

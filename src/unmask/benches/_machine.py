@@ -29,6 +29,7 @@ WAY = 5.0
 """Seconds for the way there and back."""
 USUAL = 12
 """Runs of a round for which the budgets are meant."""
+NO_WINDOWS = "it runs Windows, which has no shell that could measure it"
 NO_OPENSSL = "openssl is not installed in it, or not where its user finds it"
 NOT_WHOLE = "the benchmark did not come to its end: what it had measured until then is here"
 
@@ -82,6 +83,8 @@ def measure(door: Door, who: Subject, wanted: Wanted, rounds: Rounds | None = No
     """
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     inside = door.look(LOOK_SECONDS, PROBES | (SERVICES if wanted.services else frozenset()))
+    if isinstance(inside.system, Known) and inside.system.value.kernel_name == "Windows":
+        raise TargetError(NO_WINDOWS)
     plan = planned(inside, wanted, rounds)
     result = BenchResult(
         subject=who.subject,

@@ -166,6 +166,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     )
     if pasted.wanted(read, masked, forced, compare_with):
         results, before = pasted.read(read, masked, forced, compare_with)
+        _save(save, results)
         shown.show(results, replace(wanted, before=(*before, *wanted.before)))
         return
     asked = Asked(
@@ -201,8 +202,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     )
     jobs = measuring.jobs(asked, choice)
     outcome = bench.run(jobs, parallel, terminal.progress)
-    if save:
-        files.write(save, saved_bench.dump(tuple(outcome.results)), files.PRIVATE)
+    _save(save, outcome.results)
     shown.show(outcome.results, wanted)
     raise typer.Exit(_exit_code(outcome, len(jobs)))
 
@@ -217,6 +217,11 @@ def _saved(path: Path) -> tuple[BenchResult, ...]:
         return saved_bench.load(files.read(path, saved_bench.LIMIT))
     except InputError as error:
         raise UsageError(f"{path}: {error}") from error
+
+
+def _save(path: Path | None, results: Sequence[BenchResult]) -> None:
+    if path:
+        files.write(path, saved_bench.dump(tuple(results)), files.PRIVATE)
 
 
 def _exit_code(outcome: Outcome, jobs: int) -> int:
