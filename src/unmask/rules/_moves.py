@@ -9,13 +9,15 @@ from unmask.cpu import move_views
 from unmask.errors import UnreadError
 from unmask.model.cpu import Accelerator, HostCpu, Mode, State
 from unmask.model.finding import Confidence, Problem, Severity
-from unmask.model.inventory import GuestKind, GuestState
+from unmask.model.inventory import GuestKind, GuestState, Host
 from unmask.model.move import MoveCase
 from unmask.model.move_kind import BOTH, COLD, LIVE, MoveKind
 from unmask.model.reading import Known
 from unmask.rules import _models, _words
 
 PASSING = (Mode.HOST, Mode.MAXIMUM)
+MACHINE = re.compile(r"-(?P<version>\d{1,3}\.\d{1,3})(?:\+pve\d{1,3})?$")
+"""The version at the end of a machine type."""
 
 
 def told(
@@ -102,6 +104,18 @@ def withdrawn(move: MoveCase, lost: frozenset[str]) -> frozenset[str]:
     return lost if same_silicon(move) else lost & _models.TSX
 
 
+def qemu(host: Host) -> str:
+    """Return the version of QEMU on a host, "" where it is not known.
+
+    Where nobody read it, the machine type of libvirt's domain capabilities tells it: they name the
+    newest one of that QEMU unless another was asked for.
+    """
+    if host.software.qemu:
+        return host.software.qemu
+    found = [MACHINE.search(offer.machine) for offer in host.offers]
+    return max((match["version"] for match in found if match), key=version, default="")
+
+
 def leaves_cluster(move: MoveCase) -> bool:
     """Return whether the target is in another cluster than the guest."""
     source = move.source
@@ -122,6 +136,7 @@ __all__ = [
     "BOTH",
     "COLD",
     "LIVE",
+    "MACHINE",
     "PASSING",
     "MoveKind",
     "alive",
@@ -133,6 +148,7 @@ __all__ = [
     "moves_under_kvm",
     "named",
     "open_ended",
+    "qemu",
     "same_silicon",
     "told",
     "under_kvm",

@@ -13,7 +13,8 @@ A type with a version is held against the version of the target's QEMU: an older
 kinds of move. One without a version concerns live moves alone: they are unknown where the target's
 QEMU is older than the source's, as the guest may have been started by an older one. Names of
 distributions (`rhel9.4.0`, `jammy`) tell nothing to others: without equal versions of QEMU they
-leave both unknown, and so does a version of QEMU that was not read.
+leave both unknown, and so does a version of QEMU that was not read and that no domain capabilities
+of libvirt tell.
 
 ## Remedy
 
@@ -35,7 +36,6 @@ Hardly ever: the target refuses the guest.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from unmask.errors import UnreadError
@@ -46,7 +46,6 @@ from unmask.model.reading import Known
 from unmask.rules import _moves
 from unmask.rules._moves import LIVE
 
-VERSION = re.compile(r"-(?P<version>\d{1,3}\.\d{1,3})(?:\+pve\d{1,3})?$")
 PLAIN = ("", "microvm", "pc", "pc-i440fx", "pc-q35", "pseries", "q35", "s390-ccw-virtio", "virt")
 """Names that stand for the newest version."""
 
@@ -56,7 +55,7 @@ def check(move: MoveCase) -> Iterator[Problem]:
     if not _moves.is_vm(move):
         return
     machine = move.case.guest.machine
-    match = VERSION.search(machine)
+    match = _moves.MACHINE.search(machine)
     if match:
         yield from _versioned(move, machine, _moves.version(match["version"]))
     elif machine in PLAIN:
@@ -75,7 +74,7 @@ def _asking(machine: str) -> str:
 
 
 def _versioned(move: MoveCase, machine: str, wanted: tuple[int, ...]) -> Iterator[Problem]:
-    there = move.target.software.qemu
+    there = _moves.qemu(move.target)
     if not _moves.version(there):
         yield _moves.told(
             f"Whether {move.target.name}'s QEMU knows the machine type {machine} is not known.",
@@ -95,8 +94,8 @@ def _newest(move: MoveCase) -> Iterator[Problem]:
     if not _moves.alive(move):
         return
     source = move.source
-    here = source.value.software.qemu if isinstance(source, Known) else ""
-    there = move.target.software.qemu
+    here = _moves.qemu(source.value) if isinstance(source, Known) else ""
+    there = _moves.qemu(move.target)
     if not _moves.version(here) or not _moves.version(there):
         unread = _unread(source.value if isinstance(source, Known) else None, move.target)
         raise UnreadError("which versions of QEMU run on both nodes", unread)
@@ -110,14 +109,14 @@ def _newest(move: MoveCase) -> Iterator[Problem]:
 
 
 def _unread(source: Host | None, target: Host) -> str:
-    hosts = [host.name for host in (source, target) if host and not host.software.qemu]
+    hosts = [host.name for host in (source, target) if host and not _moves.qemu(host)]
     return f"the version of QEMU on {' and '.join(hosts)}" if hosts else "the host of the guest"
 
 
 def _same_qemu(move: MoveCase) -> bool:
     source = move.source
-    same = isinstance(source, Known) and source.value.software.qemu == move.target.software.qemu
-    return same and bool(move.target.software.qemu)
+    there = _moves.qemu(move.target)
+    return bool(there) and isinstance(source, Known) and _moves.qemu(source.value) == there
 
 
 RULE = Rule(
