@@ -8,6 +8,7 @@ import pytest
 
 from support import kill_points
 from support.fake_target import FakeGuest, FakeTarget, InFile, place
+from unmask.errors import TargetError
 from unmask.fixes import recover, run, undo
 from unmask.fixes._target import Target
 from unmask.fixes.journal import Journal
@@ -24,7 +25,8 @@ OLD, NEW = "kvm64", "host"
 class Site:
     """Two guests in files, the journals beside them, and what is done with them."""
 
-    def __init__(self, folder: Path, *, sticks: bool = True) -> None:
+    def __init__(self, folder: Path, *, sticks: bool = True, comes_back: bool = True) -> None:
+        self.comes_back = comes_back
         self.folder = folder
         self.book = Journal(folder / "state")
         self.sticks = sticks
@@ -43,13 +45,18 @@ class Site:
 
         return FakeTarget(self.guests[where.ident], keep=keep)
 
+    def verify(self, _plan: Plan) -> str:
+        if not self.comes_back:
+            raise TargetError("the agent did not answer")
+        return "aes"
+
     def fix(self) -> None:
         plans = []
         for ident in self.guests:
             target = self.open(place(ident))
             plans.append(Plan(place(ident), NEW, target.read(), Setting(NEW)))
         with self.book.begin(RunKind.FIX) as writer:
-            hooks = Hooks(self.open, verify=lambda _plan: "aes")
+            hooks = Hooks(self.open, verify=self.verify)
             orders = Orders(restart=True, auto_undo=True, keep_going=True)
             run.apply(plans, writer, self.book, hooks, orders)
 
@@ -156,6 +163,19 @@ def test_a_change_that_does_not_stick_killed_anywhere(tmp_path: Path) -> None:
             else:
                 assert now == OLD
                 assert held(site, ident, found, OLD) is Verdict.OLD
+
+
+def test_a_guest_that_does_not_come_back_killed_anywhere(tmp_path: Path) -> None:
+    site = Site(tmp_path, comes_back=False)
+    seen: set[Verdict] = set()
+    for line in kill_points.points(site.lines_of_fix(), POINTS, 5):
+        site.clean()
+        assert kill_points.fork(site.fix, PARTS, line, tmp_path) == 0
+        site.recover(finish_undo=bool(line % 2))
+        recover.refuse_unsettled(site.book)
+        for ident in site.guests:
+            seen.add(held(site, ident, of_last_run(site, RunKind.FIX, ident), OLD))
+    assert seen == {Verdict.OLD, Verdict.NEW}
 
 
 def test_recover_killed_anywhere_can_be_started_again(tmp_path: Path) -> None:
