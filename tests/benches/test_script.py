@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,28 @@ def test_each_round_measures_each_run(machine: Place) -> None:
     assert {sample.block for sample in answer.samples} == {16384}
     assert answer.begun
     assert answer.ended
+
+
+OLD = r"""
+trap 'over=yes' ALRM
+for size in 16 64 256 1024 8192; do
+    over=
+    n=0
+    printf '+DT:aes-256-cbc:3:%s\n' "$size" >&2
+    while [ -z "$over" ] && [ "$n" -lt 500 ]; do sleep 0.01; n=$((n + 1)); done
+    printf '+R:%s:aes-256-cbc:0.00\n' "$n" >&2
+done
+printf '+H:16:64:256:1024:8192\n+F:22:aes-256-cbc:nan:0.00:0.00:0.00:90700000.00\n'
+"""
+
+
+def test_an_old_openssl_loses_no_time_with_small_blocks(machine: Place) -> None:
+    machine.has("openssl", OLD)
+    run = replace(speed("aes-256-cbc", measured=0.2), block=8192)
+    (sample,) = machine.run(Plan(((run,),), budget=60)).samples
+    assert (sample.rate, sample.block) == (90.7e6, 8192)
+    counts = [int(line.split(":")[1]) for line in sample.raw.splitlines() if "+R" in line]
+    assert max(counts) < 500  # none of them measured until it ended by itself
 
 
 def test_no_round_begins_that_would_end_too_late(machine: Place) -> None:
