@@ -184,7 +184,7 @@ def _fixed(
 ) -> int:
     """Plan, have it acknowledged, do it, show it, and return the exit code."""
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    where = fixing.site(asked)
+    where = fixing.site(asked, which[0])
     planner = Planner(where, cpu, acks, changing.opener(asked))
     planner.plans(fixing.chosen(where, *which))
     document = FixDocument(
@@ -198,6 +198,9 @@ def _fixed(
         wants.shown.show(document)
         return 0
     document, ready = settling.settled(document, where, wants)
+    shut = fixing.closed(where, ready) if wants.verify else ""
+    if shut:
+        document, ready = replace(document, verdict=shut), ()
     if not ready:
         wants.shown.show(document)
         return 0 if not document.verdict else UsageError.exit_code

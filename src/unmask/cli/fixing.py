@@ -23,7 +23,7 @@ from unmask.measure.compare import compare
 from unmask.model.bench import BenchResult
 from unmask.model.case import GuestCase
 from unmask.model.change import Constraint, Place, Plan, Setting
-from unmask.model.inventory import Gap, Guest, GuestKind, Inventory, Platform
+from unmask.model.inventory import Gap, Guest, GuestKind, GuestState, Inventory, Platform
 from unmask.model.reading import Known
 from unmask.model.source import CollectOptions, Source
 from unmask.model.workload import Finder
@@ -50,8 +50,12 @@ class Site:
         return guest_cases(inventory or self.inventory, finders)
 
 
-def site(asked: Asked) -> Site:
-    """Read the target that is named.
+def site(asked: Asked, named: Sequence[str] = ()) -> Site:
+    """Read the target that is named, and look into its guests.
+
+    Args:
+        asked: What the command line says of the target.
+        named: The guests to look into, as `--vm` names them; all where empty.
 
     Raises:
         UsageError: There is not exactly one.
@@ -69,7 +73,14 @@ def site(asked: Asked) -> Site:
 
     def note(source: Source, target: str, found: Inventory, options: CollectOptions) -> Inventory:
         seen[target] = (source.live, options)
-        return look(source, target, found, options)
+        if not named:
+            return look(source, target, found, options)
+        words = set(words_of(named))
+        inside = tuple(item for item in found.guests if words & _names(item))
+        looked = look(source, target, replace(found, guests=inside), options)
+        visited = {item.subject: item for item in looked.guests}
+        every = tuple(visited.get(item.subject, item) for item in found.guests)
+        return replace(looked, guests=every)
 
     def outside(_s: Source, _t: str, found: Inventory, _o: CollectOptions) -> Inventory:
         return found
@@ -89,6 +100,16 @@ def site(asked: Asked) -> Site:
     return Site(address, live, options, read.inventory, again)
 
 
+def words_of(named: Sequence[str]) -> tuple[str, ...]:
+    """Return the guests' names that `--vm` has, each once."""
+    words = (part.strip() for text in named for part in text.split(","))
+    return tuple(dict.fromkeys(filter(None, words)))
+
+
+def _names(guest: Guest) -> frozenset[str]:
+    return frozenset((guest.subject, guest.ident, guest.name))
+
+
 def chosen(where: Site, named: Sequence[str], codes: Sequence[str]) -> tuple[Guest, ...]:
     """Return the guests that are asked for: by name, or all with findings of these codes.
 
@@ -102,8 +123,8 @@ def chosen(where: Site, named: Sequence[str], codes: Sequence[str]) -> tuple[Gue
         subjects = {finding.subject for finding in outcome.findings}
         return tuple(guest for guest in found if guest.subject in subjects)
     wanted: dict[str, Guest] = {}
-    for word in (part.strip() for text in named for part in text.split(",")):
-        fitting = [item for item in found if word in (item.subject, item.ident, item.name)]
+    for word in words_of(named):
+        fitting = [item for item in found if word in _names(item)]
         if len(fitting) != 1:
             what = "there is no such guest" if not fitting else "several guests are called so"
             raise UsageError(f"--vm {word}: {what}")
@@ -240,6 +261,24 @@ class Prover:
         if before is None or after is None or not after.samples:
             return ["It could not be measured, before or after."]
         return [change.sentence for change in compare(before, after)]
+
+
+def closed(where: Site, plans: Sequence[Plan]) -> str:
+    """Return why guests cannot be looked into after a restart, a full sentence; "" where they can.
+
+    A guest that is off is not restarted.
+    """
+    guests_of = {guest.subject: guest for guest in where.inventory.guests}
+    for plan in plans:
+        guest = guests_of[plan.place.subject]
+        if guest.state is GuestState.RUNNING and not isinstance(guest.visit.inside, Known):
+            why = [gap.reason for gap in where.inventory.gaps if gap.subject == guest.subject]
+            said = why[0] if why else "it was not tried"
+            return (
+                f"Nothing was written: --verify looks into guests, and nobody could look into "
+                f"{guest.subject} now: {said}."
+            )
+    return ""
 
 
 def _shut(gaps: Sequence[Gap], subject: str, seconds: float) -> str:

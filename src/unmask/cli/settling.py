@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -66,7 +66,7 @@ def settled(
 ) -> tuple[FixDocument, tuple[Plan, ...]]:
     """Return the document with what is taken on, and the plans to be done: none but all of them."""
     changing_ones = [plan for plan in document.plans if plan.changes]
-    if not changing_ones and not any(plan.open for plan in document.plans):
+    if not changing_ones and not document.refused and not any(map(_stopped, document.plans)):
         return document, ()
     if not where.live:
         said = (
@@ -79,20 +79,25 @@ def settled(
         wants.shown.show(document)
         plans = tuple(acknowledged(plan, _asked) for plan in document.plans)
         document = replace(document, plans=plans)
-    verdict = _verdict(document.plans)
+    verdict = _verdict(document, keep_going=wants.orders.keep_going)
+    ready = tuple(plan for plan in document.plans if plan.changes and not plan.open)
     if not verdict and not wants.yes:
-        count = sum(plan.changes for plan in document.plans)
+        count = len(ready)
         what = "this guest" if count == 1 else f"these {count} guests"
         if not (asks and asked(f"Change {what} now?")):
             verdict = "Nothing was written: add --yes to have it done."
     if verdict:
         return replace(document, verdict=verdict), ()
-    return document, tuple(plan for plan in document.plans if plan.changes)
+    return document, ready
+
+
+def _stopped(plan: Plan) -> bool:
+    return any(item.fatal for item in plan.constraints)
 
 
 def _open(plan: Plan) -> bool:
     """Return whether there is something to be asked, and nothing that makes asking useless."""
-    return bool(plan.open) and not any(item.fatal for item in plan.constraints)
+    return bool(plan.open) and not _stopped(plan)
 
 
 def _asked(plan: Plan, item: Constraint) -> bool:
@@ -100,13 +105,18 @@ def _asked(plan: Plan, item: Constraint) -> bool:
     return asked(f"{name}: {item.code} {clean(item.message)} Take this on?")
 
 
-def _verdict(plans: Sequence[Plan]) -> str:
-    """Return why nothing is written, a full sentence; "" where nothing is in the way."""
-    fatal = [plan for plan in plans if any(item.fatal for item in plan.constraints)]
-    if fatal:
-        names = ", ".join(plan.place.subject for plan in fatal[:5])
-        more = f" and {len(fatal) - 5} more" if len(fatal) > 5 else ""
-        return f"Nothing was written: what stops the change of {names}{more} cannot be taken on."
+def _verdict(document: FixDocument, *, keep_going: bool) -> str:
+    """Return why nothing is written, a full sentence; "" where nothing is in the way.
+
+    With `keep_going` guests that cannot be changed are left out, where there are others.
+    """
+    fatal = [plan for plan in document.plans if _stopped(plan)]
+    plans = [plan for plan in document.plans if plan not in fatal]
+    left = [plan.place.subject for plan in fatal] + [name for name, _ in document.refused]
+    if left and not (keep_going and any(plan.changes for plan in plans)):
+        names = ", ".join(left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
+        others = "; --keep-going leaves it out" if plans and not keep_going else ""
+        return f"Nothing was written: {names} cannot be changed so{others}."
     codes = sorted({item.code for plan in plans for item in plan.open})
     if codes:
         options = " ".join(f"--ack {code}" for code in codes)

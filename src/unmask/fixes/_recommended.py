@@ -65,8 +65,8 @@ def recommended(case: GuestCase, inventory: Inventory) -> Choice:
         raise UsageError(f"{case.guest.subject}: {_words.host(case)} has no {_words.flags(wanted)}")
     lacking = frozenset(flag for flag in given if not view.shows(flag))
     if not lacking and view.starts:
-        beyond = wanted - given
-        own = f" Its host itself has no {_words.flags(beyond)}." if beyond else ""
+        absent = wanted - given
+        own = f" Its host itself has no {_words.flags(absent)}." if absent else ""
         return Choice(Words(), (f"It sees {_words.flags(given)} already: {why}.{own}",))
     return _changed(case, inventory, given, lacking, why)
 
@@ -88,7 +88,7 @@ def _changed(
         return Choice(Words(model, on=back), (f"{said}{_advice.reaches(case)}: {why}.",))
     if case.guest.platform is Platform.PROXMOX and case.cluster:
         name = custom_section.free_name([name for name, _ in case.cluster.custom_models])
-        made = _made(case, inventory, name, wanted)
+        made = _made(case, _hosts(case, inventory), name, wanted)
         if made:
             said = f"No named model with {_words.flags(wanted)} runs on all nodes: {why}."
             return Choice(Words(f"custom-{name}", on=back), (said,))
@@ -176,27 +176,28 @@ def _emulable(case: GuestCase) -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def custom(case: GuestCase, inventory: Inventory, name: str) -> Custom:
-    """Return a custom model of this name for the nodes of the guest's cluster.
+    """Return a custom model of this name for the nodes of the guest's cluster, or for its host.
 
     Raises:
-        UsageError: There is none that all of them can run.
+        UsageError: There is none that its host can run.
     """
     host = _scope.known_host_cpu(case)
     wanted = _wanted(case)[0]
-    made = _made(case, inventory, name, wanted & host.flags if host else wanted)
+    given = wanted & host.flags if host else wanted
+    own = [item for item in inventory.hosts if item.subject == case.guest.host]
+    made = _made(case, _hosts(case, inventory), name, given) or _made(case, own, name, given)
     if made is None:
         raise UsageError(
             f"{case.guest.subject}: the cluster has no custom model {name}, and none can be made "
-            "that shows what is needed on all nodes; unmask baseline tells why"
+            "that shows what is needed on its host; unmask baseline tells why"
         )
     return made
 
 
 def _made(
-    case: GuestCase, inventory: Inventory, name: str, wanted: frozenset[str]
+    case: GuestCase, hosts: Sequence[Host], name: str, wanted: frozenset[str]
 ) -> Custom | None:
     windows = needs.windows(case.guest)
-    hosts = _hosts(case, inventory)
     asked: Needs = needs.asked(tuple(sorted(wanted)))
     found = baseline.baseline(hosts, asked, windows=windows, spoken=spoken())
     for item in custom_models.proposals(found, (), windows=windows):

@@ -73,7 +73,7 @@ def plan(
         constraints=found,
         custom_model=asked.section,
         reach=reach,
-        notes=asked.notes,
+        notes=(*asked.notes, *_waiting(case, asked, before)),
     )  # fmt: skip
     return replace(made, steps=tuple(_steps(made, case.guest, asked)))
 
@@ -82,6 +82,13 @@ def configured(guest: Guest) -> Setting:
     """Return what the inventory says of a guest's CPU, for its next start."""
     spec = guest.pending or guest.configured
     return Setting(spec.written or None)
+
+
+def _waiting(case: GuestCase, asked: Wished, before: Setting) -> Iterator[str]:
+    """Say where the guest has what is wished for already, from its next start."""
+    if asked.after.value == before.value and case.guest.pending is not None:
+        command = _off_and_on(case.guest)
+        yield f"Its configuration has this already, and it waits for a stop and start: {command}."
 
 
 def _place(case: GuestCase, target: str) -> Place:

@@ -153,7 +153,9 @@ def _name(flag: str, version: str, case: GuestCase) -> str:
     name = features.qemu_name(flag)
     known = isinstance(case.host, Known) and isinstance(case.host.value.cpu, Known)
     wanted = _advice.BOTH | {flag}
-    model = _advice.smallest(case, wanted) or "" if known else ""
+    model = ""
+    if known:
+        model = _advice.smallest(case, wanted) or _advice.smallest(case, wanted, own_host=True)
     named = f"a named model that has it (--cpu {model})" if model else "a named model that has it"
     raise UsageError(
         f"{case.guest.subject}: Proxmox VE takes no {name} among the flags of a single guest: it "
