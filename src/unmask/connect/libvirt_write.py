@@ -163,6 +163,11 @@ def explained(uri: str, what: str, code: int, domain: int, text: str) -> TargetE
         return TargetError(f"{uri}: the guest is not there any more ({said})")
     if domain == FROM_RPC and code != errors.RPC:
         return TargetError(f"{uri}: the connection to libvirt was lost ({said})")
+    if code == SCHEMA:
+        return RefusalError(
+            f"libvirt's schema does not take the XML ({said}); virt-xml-validate tells whether it "
+            "takes the domain's XML as it is"
+        )
     return RefusalError(f"libvirt says: {said}")
 
 
