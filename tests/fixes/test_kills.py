@@ -14,7 +14,7 @@ from unmask.fixes._target import Target
 from unmask.fixes.journal import Journal
 from unmask.fixes.recover import Ways
 from unmask.fixes.run import Hooks, Orders
-from unmask.model.change import Place, Plan, Setting
+from unmask.model.change import Phase, Place, Plan, Setting
 from unmask.model.run import GuestRun, RunKind, Verdict
 
 PARTS = ("unmask/fixes/", "support/fake_target")
@@ -157,9 +157,10 @@ def test_a_change_that_does_not_stick_killed_anywhere(tmp_path: Path) -> None:
         for ident in site.guests:
             found = of_last_run(site, RunKind.FIX, ident)
             now = site.guests[ident].load().cpu
-            if now == "made up":
+            if now == "made up":  # killed before it could write down that this is of its making
                 assert found
                 assert found.last.verdict is Verdict.OTHER
+                assert found.events[-2].phase is Phase.WRITING
             else:
                 assert now == OLD
                 assert held(site, ident, found, OLD) is Verdict.OLD

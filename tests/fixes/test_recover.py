@@ -171,3 +171,12 @@ def test_a_journal_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> Non
         recover.refuse_unsettled(book)
     with pytest.raises(JournalError):
         look(book, guest("host"))
+
+
+def test_what_the_hypervisor_made_of_it_is_ours_to_take_back(tmp_path: Path) -> None:
+    book, target = Journal(tmp_path, lambda: LONG_AGO), guest("made up")
+    with book.begin(RunKind.FIX) as writer:
+        writer.plan(GUEST)
+        writer.event(GUEST.place, Phase.UNDOING, "not as planned", found=Setting("made up"))
+    (settled,) = look(book, target, finish_undo=True)
+    assert (settled.verdict, target.store.load().cpu) == (Verdict.OLD, "kvm64")

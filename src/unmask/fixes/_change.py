@@ -36,13 +36,13 @@ class Change:
     now: Setting = field(default_factory=lambda: Setting(None))
     """What was last read."""
 
-    def step(self, phase: Phase, detail: str = "") -> None:
+    def step(self, phase: Phase, detail: str = "", found: Setting | None = None) -> None:
         """Journal what begins now.
 
         Raises:
             JournalWriteError: It must not begin.
         """
-        self.writer.event(self.plan.place, phase, detail)
+        self.writer.event(self.plan.place, phase, detail, found=found)
         self.phase = phase
         self.told(phase)
 
@@ -127,7 +127,7 @@ class Change:
         Raises:
             JournalWriteError: As for `write`.
         """
-        self.step(Phase.UNDOING, why)
+        self.step(Phase.UNDOING, why, self.now)
         try:
             problem = put_back(target, self.now, self.plan.before)
         except UnmaskError as error:

@@ -80,6 +80,9 @@ def event(place: Place, what: Event) -> dict[str, Any]:
         line["detail"] = what.detail[:DETAIL]
     if what.verdict:
         line["verdict"] = what.verdict
+    if what.found:
+        _refuse_more_than_the_cpu(place, what.found)
+        line["found"] = asdict(what.found)
     return line
 
 
@@ -145,12 +148,13 @@ def _run(line: Mapping[str, Any]) -> Run:
 
 
 def _guest(known: GuestRun | None, line: Mapping[str, Any]) -> GuestRun:
-    verdict = line.get("verdict")
+    verdict, found = line.get("verdict"), line.get("found")
     what = Event(
         time=_text(line["time"]),
         phase=Phase(line["phase"]),
         detail=_text(line.get("detail", "")),
         verdict=Verdict(verdict) if verdict is not None else None,
+        found=_setting(found) if found is not None else None,
     )
     if known is None:
         known = _first(line)

@@ -22,7 +22,7 @@ from typing import Any
 from unmask import __version__
 from unmask.errors import ChangeError, UnmaskError, UsageError
 from unmask.fixes import _lines, _lock, _state
-from unmask.model.change import Phase, Place
+from unmask.model.change import Phase, Place, Setting
 from unmask.model.run import Event, GuestRun, Run, RunKind, Verdict
 
 LIMIT = 16 * 1024 * 1024
@@ -83,14 +83,19 @@ class Writer:
             self._append(_lines.acknowledged(guest, self._clock()))
 
     def event(
-        self, place: Place, phase: Phase, detail: str = "", verdict: Verdict | None = None
+        self,
+        place: Place,
+        phase: Phase,
+        detail: str = "",
+        verdict: Verdict | None = None,
+        found: Setting | None = None,
     ) -> None:
         """Write down what is about to begin, or how it ended.
 
         Raises:
             JournalWriteError: It could not be written: do not begin.
         """
-        self._append(_lines.event(place, Event(self._clock(), phase, detail, verdict)))
+        self._append(_lines.event(place, Event(self._clock(), phase, detail, verdict, found)))
 
     def close(self) -> None:
         """Let the journal go."""

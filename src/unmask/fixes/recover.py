@@ -129,7 +129,8 @@ def _look(target: Target, guest: GuestRun, writer: Writer, ways: Ways) -> tuple[
         ways.sleep(left)  # what was sent last may still be on its way
         found = target.read()
         verdict = _verdict(target, guest, found)
-    if verdict is Verdict.NEW and guest.phase is Phase.UNDOING and ways.finish_undo:
+    ours = any(target.same(found, setting) for setting in guest.ours)
+    if ours and guest.phase is Phase.UNDOING and ways.finish_undo:
         writer.event(guest.place, Phase.UNDOING, "taken up again by unmask recover")
         problem = put_back(target, found, guest.before)
         if problem:

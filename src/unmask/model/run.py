@@ -54,6 +54,8 @@ class Event:
     detail: str = ""
     verdict: Verdict | None = None
     """Of `unmask recover`, which looked."""
+    found: Setting | None = None
+    """What a guest had when a change of it began to be taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,11 @@ class GuestRun:
     def settled(self) -> bool:
         """Return whether the guest is surely old or surely new, or was looked at afterwards."""
         return self.phase.settled or self.last.verdict is not None
+
+    @property
+    def ours(self) -> tuple[Setting, ...]:
+        """Return what the run is known to have left in the guest, as planned or not."""
+        return (self.after, *(event.found for event in self.events if event.found))
 
     @property
     def new(self) -> bool:

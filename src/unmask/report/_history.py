@@ -213,4 +213,5 @@ def _event(item: Event) -> dict[str, Any]:
         "phase": item.phase,
         "detail": item.detail,
         "verdict": item.verdict,
+        "found": item.found.value if item.found else None,
     }
