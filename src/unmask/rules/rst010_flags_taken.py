@@ -10,7 +10,8 @@ slower code.
 
 It fires where the guest sees instructions now that it surely will not see with the new CPU: those
 of the x86-64 levels, for cryptography, random numbers and AVX-512. Flags that only a kernel looks
-at do not count, and `vmx` and `svm` are RST004's. Where what the new CPU shows is not known, RST006 says so.
+at do not count, and `vmx` and `svm` are RST004's. Where what the new CPU shows is not known, RST006
+says so.
 
 ## Remedy
 
@@ -37,7 +38,6 @@ from unmask.cpu import levels
 from unmask.model.change_case import ChangeCase
 from unmask.model.finding import About, Problem, Rule
 from unmask.rules import _changes, _words
-
 
 OTHERS = frozenset(
     {"adx", "aes", "gfni", "pclmulqdq", "rdrand", "rdseed", "sha_ni", "vaes", "vpclmulqdq"}
