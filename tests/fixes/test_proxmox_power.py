@@ -120,3 +120,19 @@ def test_a_start_that_the_manager_fails_at_is_told(lab: Lab) -> None:
         it.shut_down(1, force=True)
         with pytest.raises(RefusedError, match=r"does not run .* QEMU exited with code 1"):
             it.start(0.2)
+
+
+def test_a_guest_that_went_off_by_itself_still_has_it_pending(lab: Lab) -> None:
+    """Proxmox VE applies what waits at its own stops only, or with the next write."""
+    before = lab.tree()
+    with guest(lab) as it:
+        old = it.read()
+        it.write(old, Setting("host"))
+        lab.cluster.running.pop(101)
+        assert it.state() is GuestState.STOPPED
+        assert it.read().value == "host"
+        it.write(it.read(), old)
+        assert lab.tree() == before
+        it.write(old, Setting("host"))
+        it.start(1)
+        assert lab.cpu_argument(101).startswith("host")

@@ -85,6 +85,7 @@ def test_what_is_told(said: ApiError, told: str) -> None:
     "text",
     [
         "checksum mismatch (file change by other user?)",
+        "checksum missmatch (file change by other user?)",
         "detected modified configuration - file changed by other user? Try again.",
     ],
 )

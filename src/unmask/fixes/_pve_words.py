@@ -21,7 +21,7 @@ UNDONE = frozenset({401, DENIED, 595})
 """The login is refused, or the guest's node was not reached."""
 MOVED = re.compile(r"Configuration file '.*' does not exist")
 NODE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?").fullmatch
-STALE = re.compile(r"checksum mismatch|detected modified configuration", re.IGNORECASE)
+STALE = re.compile(r"checksum miss?match|detected modified configuration", re.IGNORECASE)
 CONFIG = re.compile(r"VM\.Config\.\S+ or \S+ or ")
 """Any of the privileges that let somebody try; only one of them is enough for `cpu`."""
 
