@@ -162,7 +162,7 @@ def test_a_bad_file_is_one_clear_error(
     [
         ("foo://x", 2, "foo:// is not a kind of target; a target is: "),
         ("pve+none://node", 2, "a file that --save wrote"),
-        ("absent", 3, "absent: no such file, directory or configured target"),
+        ("absent", 3, "configured target; for a host write pve://HOST, pve+ssh://HOST"),
         (".", 3, "unmask: there is nothing in . that unmask can read"),
     ],
 )
@@ -174,6 +174,18 @@ def test_a_target_that_is_none_is_one_clear_error(
     assert answer.output == ""
     assert len(answer.errors.splitlines()) == 1
     assert message in answer.errors
+
+
+@pytest.mark.parametrize("option", ["--key", "--guest-key"])
+@pytest.mark.parametrize("place", ["absent/key", "~nobody-of-that-name/key"])
+def test_a_key_that_is_not_there_is_told_before_anything_is_read(
+    command: Command, option: str, place: str
+) -> None:
+    answer = command("audit", option, place, "pve://node.invalid")
+    assert (answer.code, answer.output) == (2, "")
+    assert answer.errors.startswith(f"unmask: {option} {place}: ")
+    assert answer.errors.endswith("; name the file of a private key\n")
+    assert "node.invalid" not in answer.errors
 
 
 def test_configured_targets_are_read_by_name_or_all(command: Command, tmp_path: Path) -> None:

@@ -80,13 +80,14 @@ def test_every_target_and_entry_is_tried(command: Command, lab: Lab, tmp_path: P
     folder = tmp_path / "copy" / "nodes" / "pve1" / "qemu-server"
     folder.mkdir(parents=True)
     (folder / "100.conf").write_text("name: x\ncpu: host\n")
+    (folder.parent / "cpuinfo").write_text("this is none")
     (tmp_path / "unmask.toml").write_text(text)
     answer = command("config", "check", "lab", "gone", "copy")
     assert answer.code == 3
     assert "127.0.0.1:1 does not work: 127.0.0.1:1 cannot be reached" in answer.output
     assert answer.output.count("answers: Proxmox VE") == 2
     assert "does not work: the environment variable ABSENT is not set or empty" in answer.output
-    assert "audit works: 1 guests" in answer.output
+    assert "audit works: 1 guest, 1 not read (unmask audit names what)\n" in answer.output
 
 
 def test_a_refused_certificate_says_how_to_pin_it(

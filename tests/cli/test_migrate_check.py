@@ -188,6 +188,10 @@ def test_exit_codes(command: Command, lab: Path, words: tuple[str, ...], code: i
 def test_what_is_not_there_is_named(command: Command, lab: Path) -> None:
     answer = check(command, lab, "--to", "pve9")
     assert "there is no node 'pve9'; there are homelab/pve1, " in answer.errors
+    assert answer.errors.endswith("homelab/pve4\n")
+    many = check(command, lab, "--vm", "999")
+    assert "there is no guest '999'; there are homelab/101, " in many.errors
+    assert many.errors.endswith(" and 12 more\n")
 
 
 def test_a_target_that_cannot_be_read_ends_with_3(command: Command, tmp_path: Path) -> None:

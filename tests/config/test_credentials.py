@@ -222,7 +222,7 @@ def test_the_systems_keyring_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
     reference = Reference(keyring="unmask", token_id="a@pve!id")
-    with pytest.raises(MissingPackageError, match=r"pip install 'unmask\[keyring\]'"):
+    with pytest.raises(MissingPackageError, match=r"run /.* -m pip install keyring$"):
         credentials.access("pve://pve1", reference, Surroundings({}, lambda _: None))
 
 

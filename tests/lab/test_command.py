@@ -196,4 +196,5 @@ def test_a_missing_package_is_named(tmp_path: Path) -> None:
     (package / "__init__.py").write_text(missing, encoding="utf-8")
     process = started("--port", "0", PYTHONPATH=str(tmp_path))
     _, err = process.communicate(timeout=20)
-    assert "needs the Python package cryptography: pip install 'unmask[lab]'" in err
+    assert "needs the Python package cryptography, which is not installed: run " in err
+    assert err.endswith("-m pip install cryptography\n")

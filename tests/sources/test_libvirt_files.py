@@ -80,7 +80,7 @@ def test_one_file() -> None:
 
 BAD = {
     "truncated": (KVM64[:-9].encode(), "not well-formed"),
-    "empty": (b"", "not well-formed"),
+    "empty": (b"", "is empty"),
     "binary": (b"\x7fELF\xff\xfe\x00\x01", "binary"),
     "nul": (b"<domain/>\0", "binary"),
     "entities": (b"<!DOCTYPE d [<!ENTITY a 'b'>]><domain>&a;</domain>", "entities"),
@@ -119,6 +119,14 @@ def test_a_bad_cpuinfo_file_is_a_gap(folder: Path) -> None:
     found = read(folder)
     assert [gap.subject for gap in found.gaps] == [f"{folder}: cpuinfo"]
     assert isinstance(found.hosts[0].cpu, Missing)
+
+
+def test_capabilities_without_the_hosts_cpu_are_not_called_absent(folder: Path) -> None:
+    (folder / "capabilities.xml").write_text("<capabilities><host/></capabilities>")
+    (host,) = read(folder).hosts
+    assert isinstance(host.cpu, Missing)
+    assert host.cpu.reason == "the capabilities file does not describe the host's CPU"
+    assert host.cpu.needs == "a copy of /proc/cpuinfo"
 
 
 def test_nothing_of_libvirt_is_an_error(tmp_path: Path) -> None:

@@ -99,7 +99,10 @@ def _checked(target: Target, options: CollectOptions) -> Iterator[Line]:
         return
     source = targets.source_for(target.address, plugins.load("unmask.sources", "SOURCE", Source))
     found = source.collect(target.address, options)
-    yield Line(f"audit works: {len(found.guests)} guests, {len(found.gaps)} gaps ({source.name})")
+    guests_found, gaps = len(found.guests), len(found.gaps)
+    counted = "1 guest" if guests_found == 1 else f"{guests_found} guests"
+    unread = f", {gaps} not read (unmask audit names what)" if gaps else ""
+    yield Line(f"audit works: {counted}{unread}")
 
 
 def _api(target: Target, options: CollectOptions) -> Iterator[Line]:

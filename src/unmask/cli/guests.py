@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from unmask.cli import access
+from unmask.cli import access, ssh
 from unmask.config.guests import Entries, Overrides, declared
 from unmask.config.settings import Settings
 from unmask.engine.collect import Visit
@@ -69,8 +69,12 @@ def options(
 
 
 def overrides(user: str, key: Path | None, *, accept_new: bool) -> Overrides:
-    """Return what the command line says of every guest alike."""
-    return Overrides(user, str(key or ""), accept_new)
+    """Return what the command line says of every guest alike.
+
+    Raises:
+        UsageError: There is no such key.
+    """
+    return Overrides(user, ssh.key_file("--guest-key", key), accept_new)
 
 
 def visitor(settings: Settings) -> Visit:

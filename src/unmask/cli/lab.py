@@ -7,6 +7,7 @@ import importlib
 import os
 import select
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,7 +94,8 @@ def _class() -> Any:
         if (error.name or "").partition(".")[0] != "cryptography":
             raise
         raise MissingPackageError(
-            "unmask lab needs the Python package cryptography: pip install 'unmask[lab]'."
+            "unmask lab needs the Python package cryptography, which is not installed: "
+            f"run {sys.executable} -m pip install cryptography"
         ) from error
 
 

@@ -166,8 +166,10 @@ def _named(
     for word in (part.strip() for text in words for part in text.split(",")):
         fitting = [item for item in items if word and word in names(item)]
         if not fitting:
-            known = ", ".join(sorted({next(iter(names(item))) for item in items})[:12])
-            raise UsageError(f"there is no {what} {word!r}; there are {known or 'none at all'}")
+            every = sorted({next(iter(names(item))) for item in items})
+            known = ", ".join(every[:12]) or "none at all"
+            more = f" and {len(every) - 12} more" if len(every) > 12 else ""
+            raise UsageError(f"there is no {what} {word!r}; there are {known}{more}")
         found += fitting
     return found
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from unmask.errors import UsageError
 from unmask.model.ssh import SshOptions
 
 KEY = typer.Option("--key", metavar="FILE", help="A private key for SSH, tried before all others.")
@@ -19,5 +20,29 @@ ACCEPT_NEW = typer.Option(
 
 
 def options(key: Path | None, jump: str, *, accept_new: bool) -> SshOptions:
-    """Return what the options say."""
-    return SshOptions(str(key) if key else "", jump, accept_new)
+    """Return what the options say.
+
+    Raises:
+        UsageError: There is no such key.
+    """
+    return SshOptions(key_file("--key", key), jump, accept_new)
+
+
+def key_file(option: str, path: Path | None) -> str:
+    """Return the path of the key that `option` names, "" where it names none.
+
+    A key that is not there would be passed over where another way in is found, and be told late
+    or never; whoever named it wants to know.
+
+    Raises:
+        UsageError: Nothing is there, or it is out of reach.
+    """
+    if path is None:
+        return ""
+    try:
+        place = path.expanduser()  # the shell leaves ~ alone in --key=~/FILE
+        place.stat()
+    except (OSError, RuntimeError) as error:  # RuntimeError: ~NAME of nobody
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{option} {path}: {reason}; name the file of a private key") from error
+    return str(place)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import stat
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -226,8 +227,8 @@ def _system_keyring(service: str, user: str) -> str | None:
         from keyring.errors import KeyringError  # noqa: PLC0415
     except ImportError:
         raise MissingPackageError(
-            "reading a secret from the keyring needs the package keyring: pip install"
-            " 'unmask[keyring]'"
+            "reading a secret from the keyring needs the package keyring, which is not installed: "
+            f"run {sys.executable} -m pip install keyring"
         ) from None
     try:
         return keyring.get_password(service, user)

@@ -85,7 +85,10 @@ def _refusal(path: Path, readable: str) -> UnmaskError:
             path.open("rb").close()
             what = "not a file that unmask reads"
     except FileNotFoundError:
-        return TargetError("no such file, directory or configured target")
+        return TargetError(
+            "no such file, directory or configured target; for a host write pve://HOST, "
+            "pve+ssh://HOST, qemu+ssh://HOST/system, or ssh://HOST for one machine"
+        )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         return TargetError(f"cannot be read: {reason}")

@@ -161,6 +161,10 @@ def _cpu(folder: Folder, subject: str, gaps: list[Gap]) -> Reading[HostCpu]:
     choices = list(folder.cpus.values()) or described
     if len(choices) == 1 or (choices and all(choice == choices[0] for choice in choices)):
         return Known(choices[0])
+    if not choices and folder.capabilities:
+        return Missing(
+            "the capabilities file does not describe the host's CPU", "a copy of /proc/cpuinfo"
+        )
     if not choices:
         return Missing(
             "no capabilities or cpuinfo file lies beside the domain XML",

@@ -24,6 +24,8 @@ DEPTH = 100
 """Elements within elements; domain XML needs fewer than 12."""
 WRITTEN = 4096
 """Characters of an element that are kept to show what a configuration says."""
+_EXPORT = "export it again with `virsh dumpxml`, `capabilities` or `domcapabilities`"
+"""What helps where a file is none of libvirt's: which of them it was meant to be is not known."""
 
 
 def parse(text: str, what: str) -> Element:
@@ -39,7 +41,7 @@ def parse(text: str, what: str) -> Element:
     if len(text) > LIMIT:
         raise InputError(f"{what} is larger than {LIMIT // 2**20} MiB; libvirt writes far less")
     if "\0" in text:
-        raise InputError(f"{what} is binary, not XML; export it with `virsh dumpxml`")
+        raise InputError(f"{what} is binary, not XML; {_EXPORT}")
     try:
         root: Element = fromstring(text, forbid_dtd=True)
     except DefusedXmlException as error:
@@ -49,7 +51,9 @@ def parse(text: str, what: str) -> Element:
         ) from error
     except ParseError as error:
         raise InputError(
-            f"{what} is not well-formed XML ({error}); export it again with `virsh dumpxml`"
+            f"{what} is empty; {_EXPORT}"
+            if not text.strip()
+            else f"{what} is not well-formed XML ({error}); {_EXPORT}"
         ) from error
     if _deeper_than(root, DEPTH):
         raise InputError(f"{what} nests elements more than {DEPTH} deep; it is refused")
