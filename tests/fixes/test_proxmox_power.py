@@ -136,3 +136,15 @@ def test_a_guest_that_went_off_by_itself_still_has_it_pending(lab: Lab) -> None:
         it.write(old, Setting("host"))
         it.start(1)
         assert lab.cpu_argument(101).startswith("host")
+
+
+@pytest.mark.parametrize("fault", ["5xx=2@/tasks/", "resets=2@/tasks/", "truncated=2@/tasks/"])
+def test_a_task_is_followed_through_answers_that_fail(fault: str) -> None:
+    with Lab(pace=0.1) as lab, guest(lab) as it:
+        lab.set_fault(fault)
+        it.shut_down(5, force=False)
+        assert it.state() is GuestState.STOPPED
+        it.start(5)
+        assert it.state() is GuestState.RUNNING
+        assert lab.counts()["POST /nodes/{node}/qemu/{vmid}/status/shutdown"] == 1
+        assert lab.counts()["POST /nodes/{node}/qemu/{vmid}/status/start"] == 1
