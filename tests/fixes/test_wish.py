@@ -72,7 +72,6 @@ def test_what_is_no_cpu_is_refused(text: str) -> None:
         ("host,hv-vendor-id=me,level=30", "kvm64,-pcid",
          "kvm64,hv-vendor-id=me,level=30,flags=-pcid"),
         ("host,hidden=1", "host,hidden=0", "host,hidden=0"),
-        ("a,b,c", "host", "host"),
     ],
 )  # fmt: skip
 def test_a_wish_is_merged_into_what_is_there(before: str | None, wish: str, after: str) -> None:
@@ -86,6 +85,13 @@ def test_the_specification_is_what_proxmox_makes_of_it() -> None:
     assert found.after == Setting("x86-64-v2,flags=+pcid;+aes")
     assert {"aes", "pcid"} <= found.spec.on
     assert found.flags == ("aes",)
+
+
+@pytest.mark.parametrize("before", ["host,flags=+vmx", "custom-gone", "a,b", "host,nonsense=1"])
+def test_nothing_is_kept_of_a_value_that_proxmox_does_not_take(before: str) -> None:
+    found = asked("host", before)
+    assert found.after == Setting("host")
+    assert before in found.notes[0]
 
 
 def test_a_flag_that_one_guest_may_not_have_names_both_ways_out() -> None:

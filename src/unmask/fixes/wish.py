@@ -85,7 +85,8 @@ def _proxmox(words: Words, case: GuestCase, inventory: Inventory, before: Settin
         )
     version = _version(case)
     flags = {flag: _name(flag, version, case) for flag in (*words.on, *words.off)}
-    value = proxmox_value(before.value, words, flags, _default(case))
+    kept, notes = _taken(before.value, case, version)
+    value = proxmox_value(kept, words, flags, _default(case))
     cluster, name, section = case.cluster, "", ""
     wanted = words.model.removeprefix(CUSTOM) if words.model.startswith(CUSTOM) else ""
     if wanted and cluster and wanted not in dict(cluster.custom_models):
@@ -95,7 +96,20 @@ def _proxmox(words: Words, case: GuestCase, inventory: Inventory, before: Settin
         cluster = replace(cluster, custom_models=models)
     host = case.host.value if isinstance(case.host, Known) else None
     spec = asked_cpu.spec(value, case.guest, host, cluster or _none(case))
-    return Wished(Setting(value), spec, words.on, name, section)
+    return Wished(Setting(value), spec, words.on, name, section, notes)
+
+
+def _taken(value: str | None, case: GuestCase, version: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return a value as far as Proxmox VE takes it, and what is to be said where it does not."""
+    if value is None:
+        return None, ()
+    models = [name for name, _ in case.cluster.custom_models] if case.cluster else None
+    try:
+        cpu_option.parse(value, models, version)
+    except InputError as error:
+        why = " ".join(str(error).split())
+        return None, (f"Proxmox VE does not take {value}, so that nothing of it is kept: {why}.",)
+    return value, ()
 
 
 def _none(case: GuestCase) -> Cluster:
@@ -106,15 +120,12 @@ def proxmox_value(before: str | None, words: Words, names: Mapping[str, str], de
     """Return the value of `cpu` with a wish merged into it; nothing of it is lost.
 
     Args:
-        before: The value now; one that Proxmox VE does not take counts for nothing.
+        before: The value now, None where there is none or Proxmox VE does not take it.
         words: The wish.
         names: How Proxmox VE spells the wish's flags.
         default: The cputype of a guest that names none.
     """
-    try:
-        kept = dict(cpu_option.split(before or ""))
-    except InputError:
-        kept = {}
+    kept = dict(cpu_option.split(before or ""))
     cputype = words.model or kept.pop("cputype", "") or default
     kept.pop("cputype", None)
     present = [flag for flag in kept.get("flags", "").split(";") if flag]
