@@ -29,6 +29,13 @@ def test_the_overview_is_shown(command: Command, words: tuple[str, ...]) -> None
     assert command(*words) == Answer(0, overview.page(), "")
 
 
+def test_the_overview_fits_every_terminal() -> None:
+    lines = overview.page().splitlines()
+    assert max(map(len, lines)) <= 80
+    text = " ".join(overview.page().split())
+    assert all(f"{name} {summary}" in text for name, summary in overview.COMMANDS.items())
+
+
 def test_typer_shows_the_same_overview(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ending:
         root.run(["--help"])

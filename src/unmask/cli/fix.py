@@ -95,7 +95,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     guest_timeout: Annotated[float, guests.SECONDS] = 60,
     verbose: Annotated[bool, collecting.VERBOSE] = False,
 ) -> None:
-    """Change the CPU of guests: a plan, its costs acknowledged, the change, the proof.
+    """Change the CPU of guests: a plan, its costs, the change, the proof.
 
     Without --ack for everything that the change costs the plan is shown and nothing is written.
     """

@@ -23,17 +23,20 @@ COMMANDS = {
 """Each command's name, which is also its module's in `unmask.cli` (`_` for `-`), with its
 summary."""
 
+_WIDTH = 80
+"""Columns of the page, as every terminal has them."""
 _PAGE = """\
 Usage: unmask COMMAND [OPTIONS]
 
-Audits which CPU features hypervisors hide from encrypted guests, and gives them back.
+Audits which CPU features hypervisors hide from encrypted guests, and gives
+them back.
 
 Commands:
 {commands}
 
 Options:
   --version                   Show the version.
-  --help                      Show this page; unmask COMMAND --help shows a command's.
+  --help                      Show this page; after a command, that command's.
   --show-completion SHELL     Print the completion script for bash, zsh or fish.
   --install-completion SHELL  Install it for the current user.
 
@@ -58,6 +61,23 @@ Exit codes:
 
 def page() -> str:
     """Return the page, ending with a line break."""
-    longest = max(map(len, COMMANDS))
-    commands = "\n".join(f"  {name:<{longest}}  {text}" for name, text in COMMANDS.items())
+    indent = max(map(len, COMMANDS)) + 4
+    commands = "\n".join(
+        f"  {name:<{indent - 2}}{_wrapped(text, indent)}" for name, text in COMMANDS.items()
+    )
     return _PAGE.format(commands=commands)
+
+
+def _wrapped(text: str, indent: int) -> str:
+    """Return `text` in lines of the page that start at `indent`.
+
+    By hand, for the imports of `textwrap` would be most of the start.
+    """
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".lstrip()
+        if indent + len(longer) > _WIDTH:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return f"\n{' ' * indent}".join(lines)

@@ -43,8 +43,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 ) -> None:
     """Look at guests that a run has left in the middle of a change.
 
-    Each has its old CPU, or its new one, or one that somebody else has set since; which of them goes
-    into the journal. Nothing is written to a guest.
+    Each has its old CPU, or its new one, or one that somebody else has set since; which of them
+    goes into the journal. Nothing is written to a guest.
     """
     asked = Asked(
         config=config,
