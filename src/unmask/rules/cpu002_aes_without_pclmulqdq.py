@@ -42,7 +42,9 @@ on AMD), or a custom model. This stanza in `/etc/pve/virtual-guest/cpu-models.co
 
 ## What fix does
 
-Nothing yet: this version reads and never writes. The finding gives the command to run.
+`unmask fix --vm 101 --cpu recommended` plans the smallest CPU that serves the guest's encrypted
+work, keeps the other settings of its CPU, and writes it once everything that it costs is
+acknowledged.
 
 ## When to accept it
 

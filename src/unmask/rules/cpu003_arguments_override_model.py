@@ -22,8 +22,8 @@ even an API token of root.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes. A change of the configured model would have no
-effect here, and must not be reported as one.
+It refuses: a change of the configured model would have no effect here, and must not be reported as
+one (RST005).
 
 ## When to accept it
 

@@ -29,7 +29,7 @@ all of the four (`max`, Westmere).
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+Nothing: whether KVM runs a guest is no matter of its CPU model.
 
 ## When to accept it
 

@@ -27,7 +27,9 @@ flag from the configuration.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+`unmask fix --vm 101 --cpu MODEL` plans the change, keeps the other settings of the guest's CPU, and
+writes it once everything that it costs is acknowledged. It refuses a CPU with which the guest would
+not start (RST006).
 
 ## When to accept it
 

@@ -21,7 +21,8 @@ Restore the custom model, or write a valid line, before anything else is changed
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+`unmask fix --vm 101 --cpu MODEL` plans the change, keeps the other settings of the guest's CPU, and
+writes it once everything that it costs is acknowledged.
 
 ## When to accept it
 

@@ -21,7 +21,8 @@ encrypts needs TSX.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes. The finding gives the command to run.
+`unmask fix --vm 101 --cpu MODEL` plans the change, keeps the other settings of the guest's CPU, and
+writes it once everything that it costs is acknowledged.
 
 ## When to accept it
 

@@ -22,7 +22,8 @@ a managed save keeps the old CPU.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+`unmask fix` takes the change that waits for the state to start from, and says so in its plan;
+`--restart` lets it take effect.
 
 ## When to accept it
 

@@ -22,7 +22,7 @@ ChaCha20-Poly1305, or move encrypted guests to a host with AES.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes; and no change of a guest would help.
+Nothing: no change of a guest would help.
 
 ## When to accept it
 

@@ -17,7 +17,7 @@ Correct the line, or remove it. Comments belong on lines of their own that begin
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+Nothing: it changes the CPU only.
 
 ## When to accept it
 

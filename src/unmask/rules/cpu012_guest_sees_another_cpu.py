@@ -31,7 +31,7 @@ Find out what started the guest: on Proxmox VE compare `qm showcmd VMID --pretty
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+Nothing: what the guest sees differs from what is configured, and that has to be understood first.
 
 ## When to accept it
 

@@ -31,8 +31,9 @@ where the finding says so.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes. The finding gives the command to run, which keeps
-the other settings of the guest's CPU.
+`unmask fix --vm 101 --cpu recommended` plans the smallest CPU that serves the guest's encrypted
+work, keeps the other settings of its CPU, and writes it once everything that it costs is
+acknowledged.
 
 ## When to accept it
 

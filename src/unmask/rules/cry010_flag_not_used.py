@@ -37,7 +37,7 @@ was opened with: close and open it, or restart the guest.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes, least of all inside a guest.
+Nothing, least of all inside a guest.
 
 ## When to accept it
 

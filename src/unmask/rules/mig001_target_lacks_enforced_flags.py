@@ -26,7 +26,8 @@ guest.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG001`).
 
 ## When to accept it
 

@@ -22,7 +22,8 @@ equal nodes, and confine it to them.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG002`).
 
 ## When to accept it
 

@@ -21,7 +21,8 @@ Nothing that encrypts needs TSX.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG003`).
 
 ## When to accept it
 

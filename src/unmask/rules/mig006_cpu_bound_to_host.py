@@ -21,7 +21,8 @@ have, such as 39 or 40 for small guests.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG006`).
 
 ## When to accept it
 

@@ -22,7 +22,8 @@ Update the target first; move guests from older nodes to newer ones.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG007`).
 
 ## When to accept it
 

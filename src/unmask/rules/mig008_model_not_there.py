@@ -21,7 +21,8 @@ Copy the section of cpu-models.conf to the other cluster first; take a model tha
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG008`).
 
 ## When to accept it
 

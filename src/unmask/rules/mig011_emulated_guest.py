@@ -19,7 +19,8 @@ Use a named model that both versions implement in full, and let KVM run the gues
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG011`).
 
 ## When to accept it
 

@@ -19,7 +19,8 @@ Wait for the job that holds the lock; `qm unlock` only where no such job is left
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG012`).
 
 ## When to accept it
 

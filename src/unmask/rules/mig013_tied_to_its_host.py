@@ -21,7 +21,8 @@ device can), and eject ISO images.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG013`).
 
 ## When to accept it
 

@@ -18,7 +18,8 @@ Change the rule first, or choose one of the nodes that it names.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG014`).
 
 ## When to accept it
 

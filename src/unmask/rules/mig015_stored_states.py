@@ -20,7 +20,8 @@ Let a hibernated guest wake up and stop it before the move; make new snapshots a
 
 ## What fix does
 
-Nothing yet: this version reads and never writes.
+It moves nothing. Where this would hold for the guest with its new CPU, the plan names it as a
+constraint that has to be acknowledged (`--ack MIG015`).
 
 ## When to accept it
 

@@ -31,7 +31,8 @@ that the guest may move to must have the flags as well.
 
 ## What fix does
 
-Nothing yet: this version reads and never writes. The finding gives the command to run.
+`unmask fix --vm 101 --cpu +md-clear,+spec-ctrl` adds flags to what is configured, once everything
+that it costs is acknowledged.
 
 ## When to accept it
 
