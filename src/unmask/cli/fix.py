@@ -186,7 +186,10 @@ def _fixed(
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     where = fixing.site(asked, which[0])
     planner = Planner(where, cpu, acks, changing.opener(asked))
-    planner.plans(fixing.chosen(where, *which))
+    wished = fixing.chosen(where, *which)
+    if not wished:
+        terminal.say(_nobody(which[1], where, looked=not asked.no_probe))
+    planner.plans(wished)
     document = FixDocument(
         Run(__version__, started, where.inventory.targets, not where.inventory.gaps),
         cpu,
@@ -205,6 +208,14 @@ def _fixed(
         wants.shown.show(document)
         return 0 if not document.verdict else UsageError.exit_code
     return _done(document, planner, ready, wants)
+
+
+def _nobody(codes: Sequence[str], where: Site, *, looked: bool) -> str:
+    """Return that there is nothing to plan, and what may hide findings."""
+    gaps = len({gap.subject for gap in where.inventory.gaps})
+    unread = f", but {gaps} could not be read in full (unmask audit says what)" if gaps else ""
+    blind = "" if looked else "; with --no-probe nobody has looked into them"
+    return f"no guest has a finding of {', '.join(codes)}{unread}{blind}"
 
 
 def _gaps(where: Site, plans: Sequence[Plan]) -> tuple[Gap, ...]:

@@ -96,8 +96,7 @@ def site(asked: Asked, named: Sequence[str] = ()) -> Site:
     if read.failures or address not in seen:
         error = read.failures[0].error if read.failures else TargetError(f"{address}: not read")
         raise error
-    live, options = seen[address]
-    return Site(address, live, options, read.inventory, again)
+    return Site(address, *seen[address], read.inventory, again)
 
 
 def words_of(named: Sequence[str]) -> tuple[str, ...]:
