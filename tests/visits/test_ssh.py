@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -247,6 +248,22 @@ def test_a_host_key_that_the_configuration_names(tmp_path: Path, user: Client) -
             assert look(server, user, host_keys=(named,))[0].cpu.known
         error = refused(server, user, host_keys=("SHA256:" + "A" * 43,))
     assert "is not the one that the configuration names" in error.reason
+
+
+def test_a_password_goes_to_no_stranger_that_a_guest_names(tmp_path: Path, user: Client) -> None:
+    """An address that the configuration names is another matter: the operator vouches for it."""
+    with answering(tmp_path, user, "true") as server:
+        user.knows()
+        login = user.options(accept_new_host_key=True)
+        entry = GuestEntry(port=server.port, user=sshd.USER, ssh=login, told=True)
+        with pytest.raises(NoWayError, match="its host key is not known"):
+            _ssh.look(server.address, entry, Secrets("hush"), WAIT)
+        named = replace(entry, address=server.address)
+        for known, secrets in ((named, Secrets("hush")), (entry, Secrets())):
+            user.knows()
+            with pytest.raises(NoWayError) as caught:
+                _ssh.look(server.address, known, secrets, WAIT)
+            assert "host key" not in caught.value.reason
 
 
 def test_a_login_that_is_refused(tmp_path: Path, user: Client) -> None:
