@@ -1,4 +1,4 @@
-"""`unmask fix --all` where no guest has such a finding: it says so, and what may hide one."""
+"""`unmask fix` where nothing is changed: it says so, and what there is to do about it."""
 
 from __future__ import annotations
 
@@ -36,3 +36,15 @@ def test_without_a_look_that_is_said(command: Command, lab: Lab) -> None:
     answer = asked(command, lab, "--no-probe")
     said = "no guest has a finding of CRY001, CRY003; with --no-probe nobody has looked into them"
     assert answer.errors == f"unmask: {said}\n"
+
+
+def test_a_run_that_changed_nothing_offers_no_undo(
+    command: Command, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNMASK_PVE_TOKEN", lab.tokens["audit"])  # it may only read
+    words = ("--vm", "122", "--cpu", "x86-64-v2", "--yes", "--ack", "RST001")
+    answer = command("fix", address(lab), "--no-probe", "--ca-file", str(lab.ca_file), *words)
+    text = " ".join(answer.output.split())
+    assert answer.code == 4, text
+    assert ", of which nothing is left to take back." in text
+    assert "unmask undo" not in text

@@ -154,4 +154,10 @@ STATES = {
 
 
 def _undo(document: FixDocument) -> str:
-    return f"This is run {document.run_id}; unmask undo {document.run_id} takes it back."
+    run = document.run_id
+    phases = {item.phase for item in document.results}
+    if phases <= {"planned", "refused", "undone"}:
+        return f"This is run {run}, of which nothing is left to take back."
+    if "failed" in phases:
+        return f"This is run {run}; unmask recover looks what the guests have now."
+    return f"This is run {run}; unmask undo {run} takes it back."
