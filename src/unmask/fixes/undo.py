@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
+from unmask.dialects.libvirt.cpu_words import brief
 from unmask.errors import UnmaskError, UsageError
 from unmask.fixes._change import named, shown
 from unmask.fixes._target import Target
@@ -104,7 +105,11 @@ def _guest(
 
 def _plan(run: Run, guest: GuestRun, now: Setting) -> Plan:
     before = guest.before
-    what = f"set its CPU to {shown(before)} again" if before.value else "take its CPU's setting out"
+    what = (
+        f"set its CPU to {brief(before.value)} again"
+        if before.value
+        else "take its CPU's setting out"
+    )
     return Plan(
         place=guest.place,
         wish=f"undo {run.ident}",

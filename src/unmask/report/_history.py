@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from unmask.dialects.libvirt.cpu_words import brief
 from unmask.model.change import Phase, Place, Setting
 from unmask.model.run import Acknowledgement, Event, GuestRun, Run, Verdict, undone_by
 from unmask.report._grid import Layout, draw, fit
@@ -84,7 +85,7 @@ def _hint(runs: Sequence[Run], width: int) -> list[str]:
 
 def setting(value: Setting) -> str:
     """Return what a setting says, in one short line."""
-    return "(not set)" if value.value is None else clean(value.value, CELL)
+    return "(not set)" if value.value is None else clean(brief(value.value), CELL)
 
 
 def state(run: Run, guest: GuestRun, runs: Sequence[Run]) -> str:
