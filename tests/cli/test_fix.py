@@ -121,6 +121,47 @@ def test_a_custom_model_is_made_and_assigned(lab: FixLab) -> None:
     assert "cpu: custom-unmask" in lab.lab.tree()[NAS]
 
 
+def test_two_guests_get_a_custom_model_that_is_made_once(lab: FixLab) -> None:
+    acks = ("--ack", "MIG001,RST001,RST011", "--yes")
+    answer = lab.fix("101,103", "custom-unmask", *acks)
+    assert answer.code == 0, answer.output
+    assert lab.writes.count("POST /cluster/qemu/custom-cpu-models") == 1
+    assert "cpu: custom-unmask" in lab.lab.tree()["nodes/pve1/qemu-server/103.conf"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("no-quorum", "homelab/101 (truenas): not changed."),
+        ("5xx=1@qemu/101/config", "unmask recover looks what the guests have now."),
+    ],
+)
+def test_a_cluster_that_takes_nothing(lab: FixLab, fault: str, said: str) -> None:
+    lab.options = ("--no-probe", "--timeout", "10")
+    before = dict(lab.lab.tree())
+    late = run.apply
+
+    def faulty(*words: object, **more: object) -> object:
+        lab.lab.set_fault(fault)
+        return late(*words, **more)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "apply", faulty)
+        answer = lab.fix("101", "host", *HOST)
+    assert answer.code == 4
+    assert changed(lab, before) == []
+    assert said in " ".join(answer.output.split())
+
+
+def test_nothing_new_is_begun_while_an_earlier_run_is_not_settled(lab: FixLab) -> None:
+    test_a_cluster_that_takes_nothing(lab, "5xx=1@qemu/101/config", "unmask recover")
+    lab.lab.clear_faults()
+    answer = lab.fix("101", "host", *HOST)
+    assert answer.code != 0
+    assert "run `unmask recover`" in answer.errors
+    assert lab.writes == []
+
+
 def test_a_token_that_may_only_read(lab: FixLab) -> None:
     lab.token = "audit"
     before = dict(lab.lab.tree())

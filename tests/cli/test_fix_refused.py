@@ -146,6 +146,16 @@ def test_verify_needs_a_way_into_the_guest(lab: FixLab) -> None:
     assert lab.writes == []
 
 
+def test_a_guest_of_the_ha_manager_is_not_written_where_its_restart_would_be_refused(
+    lab: FixLab,
+) -> None:
+    acks = ("--ack", "MIG001,RST001,RST009", "--yes")
+    answer = lab.fix("112", "Westmere", *acks, "--restart")
+    assert answer.code == 2
+    assert "high availability manages homelab/112" in " ".join(answer.output.split())
+    assert lab.writes == []
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -164,6 +164,11 @@ def test_a_container_has_a_plan_that_stops_it() -> None:
     assert found.open == found.constraints
 
 
+def test_a_rented_machine_has_a_plan_that_stops_it() -> None:
+    found = made("host", platform="unseen", sees="kvm64")
+    assert [(item.code, item.fatal) for item in found.constraints] == [("RST007", True)]
+
+
 @pytest.mark.parametrize("acks", [(), ("rst001",), ("RST001",)])
 def test_codes_that_are_taken_on_are_marked(acks: tuple[str, ...]) -> None:
     found = made("Westmere", acks)

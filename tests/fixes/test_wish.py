@@ -44,6 +44,7 @@ def asked(
         ("kvm64,flags=+aes;-pcid", Words("kvm64", on=("aes",), off=("pcid",))),
         ("cputype=host,hidden=1", Words("host", rest={"hidden": "1"})),
         ("+nested-virt", Words(on=("nested-virt",))),
+        ("+hv-tlbflush", Words(on=("hv-tlbflush",))),
     ],
 )
 def test_words_are_read(text: str, words: Words) -> None:
@@ -85,6 +86,20 @@ def test_the_specification_is_what_proxmox_makes_of_it() -> None:
     assert found.after == Setting("x86-64-v2,flags=+pcid;+aes")
     assert {"aes", "pcid"} <= found.spec.on
     assert found.flags == ("aes",)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "kvm64,flags=+pcid;-aes,hidden=1,phys-bits=host",
+        "host,flags=+hv-tlbflush;+nested-virt;-virt-ssbd,hv-vendor-id=me",
+        "custom-nas,flags=+aes",
+    ],
+)
+def test_a_value_of_proxmox_is_a_wish_that_gives_it_again(value: str) -> None:
+    """A plan is made again right before it is done, from the value that was planned."""
+    for before in (value, "x86-64-v2"):
+        assert asked(value, before).after.value == value
 
 
 @pytest.mark.parametrize("before", ["host,flags=+vmx", "custom-gone", "a,b", "host,nonsense=1"])

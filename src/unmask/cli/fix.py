@@ -201,9 +201,9 @@ def _fixed(
         wants.shown.show(document)
         return 0
     document, ready = settling.settled(document, where, wants)
-    shut = fixing.closed(where, ready) if wants.verify else ""
-    if shut:
-        document, ready = replace(document, verdict=shut), ()
+    hindered = settling.hindered(where, ready, wants)
+    if hindered:
+        document, ready = replace(document, verdict=hindered), ()
     if not ready:
         wants.shown.show(document)
         return 0 if not document.verdict else UsageError.exit_code

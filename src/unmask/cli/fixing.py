@@ -23,7 +23,7 @@ from unmask.measure.compare import compare
 from unmask.model.bench import BenchResult
 from unmask.model.case import GuestCase
 from unmask.model.change import Constraint, Place, Plan, Setting
-from unmask.model.inventory import Gap, Guest, GuestKind, GuestState, Inventory, Platform
+from unmask.model.inventory import Gap, Guest, GuestKind, Inventory, Platform
 from unmask.model.reading import Known
 from unmask.model.source import CollectOptions, Source
 from unmask.model.workload import Finder
@@ -193,11 +193,14 @@ class Planner:
         if not any(item.subject == plan.place.subject for item in fresh.guests):
             raise ChangeError(f"{plan.place.subject} is not there any more")
         acks = {item.code for item in plan.constraints if item.acknowledged}
+        # Of Proxmox VE's value a wish can be made again, whatever was recommended meanwhile.
+        proxmox = plan.place.platform is Platform.PROXMOX
+        wish = (plan.after.value if proxmox else None) or self.wish
         again = make_plan(
             fresh,
             self.where.cases(fresh),
             plan.place.subject,
-            self.wish,
+            wish,
             acks,
             target=self.where.target,
             before=plan.before,
@@ -260,24 +263,6 @@ class Prover:
         if before is None or after is None or not after.samples:
             return ["It could not be measured, before or after."]
         return [change.sentence for change in compare(before, after)]
-
-
-def closed(where: Site, plans: Sequence[Plan]) -> str:
-    """Return why guests cannot be looked into after a restart, a full sentence; "" where they can.
-
-    A guest that is off is not restarted.
-    """
-    guests_of = {guest.subject: guest for guest in where.inventory.guests}
-    for plan in plans:
-        guest = guests_of[plan.place.subject]
-        if guest.state is GuestState.RUNNING and not isinstance(guest.visit.inside, Known):
-            why = [gap.reason for gap in where.inventory.gaps if gap.subject == guest.subject]
-            said = why[0] if why else "it was not tried"
-            return (
-                f"Nothing was written: --verify looks into guests, and nobody could look into "
-                f"{guest.subject} now: {said}."
-            )
-    return ""
 
 
 def _shut(gaps: Sequence[Gap], subject: str, seconds: float) -> str:

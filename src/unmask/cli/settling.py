@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -14,9 +14,14 @@ from unmask.cli.fixing import Site
 from unmask.fixes.run import Orders
 from unmask.model.change import Constraint, Plan
 from unmask.model.fix import FixDocument
+from unmask.model.inventory import GuestState
+from unmask.model.reading import Known
 from unmask.report import _fix, _fix_diff, _fix_records
 from unmask.report._paint import Paint
 from unmask.report._text import clean
+
+UNMANAGED = ("", "ignored", "disabled", "stopped")
+"""States of the HA manager in which it does not keep a guest running; "" is none."""
 
 
 class FixFormat(StrEnum):
@@ -146,3 +151,44 @@ def asked(question: str) -> bool:
     """Ask a question at the terminal; whatever is not yes is no."""
     terminal.put(f"{question} [y/N] ")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def hindered(where: Site, plans: Sequence[Plan], wants: Wants) -> str:
+    """Return why the restart or the look inside would fail, a full sentence; "" where it may go.
+
+    Both come after the write, so that it is better not to begin.
+    """
+    return (_closed(where, plans) if wants.verify else "") or _managed(where, plans, wants.orders)
+
+
+def _managed(where: Site, plans: Sequence[Plan], orders: Orders) -> str:
+    """The HA manager of Proxmox VE pulls the plug of a guest that is not off in time."""
+    if not orders.restart or orders.force_stop:
+        return ""
+    states = {item.subject: item.high_availability for item in where.inventory.guests}
+    kept = [plan.place.subject for plan in plans if states[plan.place.subject] not in UNMANAGED]
+    if not kept:
+        return ""
+    return (
+        f"Nothing was written: high availability manages {', '.join(kept[:5])}, and its manager "
+        "pulls the plug of a guest that is not off in time: add --force-stop to allow that, or "
+        "leave --restart out and restart it yourself."
+    )
+
+
+def _closed(where: Site, plans: Sequence[Plan]) -> str:
+    """Return why guests cannot be looked into after a restart, a full sentence; "" where they can.
+
+    A guest that is off is not restarted.
+    """
+    guests_of = {guest.subject: guest for guest in where.inventory.guests}
+    for plan in plans:
+        guest = guests_of[plan.place.subject]
+        if guest.state is GuestState.RUNNING and not isinstance(guest.visit.inside, Known):
+            why = [gap.reason for gap in where.inventory.gaps if gap.subject == guest.subject]
+            said = why[0] if why else "it was not tried"
+            return (
+                f"Nothing was written: --verify looks into guests, and nobody could look into "
+                f"{guest.subject} now: {said}."
+            )
+    return ""

@@ -6,12 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from unmask.cpu import features
+from unmask.cpu import catalogue, features
+from unmask.dialects.proxmox.release import NEWEST
 from unmask.errors import UsageError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 FLAG = re.compile(r"[+-][A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 RECOMMENDED = "recommended"
+OF_PROXMOX = catalogue.proxmox_vm_flags(NEWEST)
+"""Flags that are no CPU's: "nested-virt", "hv-tlbflush"."""
 EXAMPLES = "host, x86-64-v3, Haswell-noTSX, custom-NAME, +aes, recommended"
 
 
@@ -53,7 +56,7 @@ def parse(text: str) -> Words:
         else:
             raise UsageError(f"--cpu {text[:80]}: {part[:80]!r} is no CPU; write {EXAMPLES}")
     for word in flags:
-        if not FLAG.fullmatch(word) or not (features.known(word[1:]) or word[1:] == "nested-virt"):
+        if not FLAG.fullmatch(word) or not (features.known(word[1:]) or word[1:] in OF_PROXMOX):
             raise UsageError(f"--cpu {text[:80]}: no flag is called {word[:80]!r}; write +aes")
     on = tuple(dict.fromkeys(_spelled(word[1:]) for word in flags if word[0] == "+"))
     off = tuple(dict.fromkeys(_spelled(word[1:]) for word in flags if word[0] == "-"))
