@@ -30,3 +30,26 @@ def test_the_machine_of_domain_capabilities_tells_the_version(offered: str, answ
     told = replace(read, hosts=(read.hosts[0], replace(read.hosts[1], offers=(offer,))))
     (move,) = moves.moves(told, [RULE], moves.Asked())
     assert (move.live, move.cold) == (answer, answer)
+
+
+@pytest.mark.parametrize(
+    ("machine", "there", "answer"),
+    [
+        ("pc-i440fx-1.7", "8.1.5", "possible"),
+        ("pc-i440fx-1.7", "8.2.0", "blocked"),
+        ("pc-i440fx-2.3", "9.1.0", "blocked"),
+        ("pc-i440fx-2.4", "10.0.13", "possible"),
+        ("pc-i440fx-2.4", "10.1.0", "blocked"),
+        ("pc-q35-2.3", "7.2.22", "blocked"),
+        ("pc-q35-2.12", "10.0.13", "possible"),
+        ("pc-q35-4.1", "10.1.2", "blocked"),
+        ("pc-q35-4.2+pve0", "10.1.2", "possible"),
+        ("pc-q35-5.2", "11.1.0", "possible"),
+        ("pc-q35-5.2", "11.2.0", "blocked"),
+    ],
+)
+def test_new_versions_of_qemu_drop_old_machines(machine: str, there: str, answer: str) -> None:
+    hosts = {"lab/one": "broadwell", "lab/two": {"cpu": "broadwell", "qemu": there}}
+    read = move_case.inventory(hosts, [{"machine": machine, "host": "lab/one"}])
+    (move,) = moves.moves(read, [RULE], moves.Asked())
+    assert (move.live, move.cold) == (answer, answer)

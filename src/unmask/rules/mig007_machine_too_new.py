@@ -1,24 +1,27 @@
-"""The guest's machine type is newer than the target's QEMU, or may be.
+"""The target's QEMU does not know the guest's machine type, or may not: it is too new or too old.
 
 ## Why it matters
 
 A machine type such as `pc-q35-10.1` is a promise of QEMU that the guest sees the same hardware
 everywhere. An older QEMU does not know it and does not start. Without a version in the
 configuration a guest gets the newest one of the QEMU that starts it, and keeps it while it runs:
-during a round of updates guests go to updated nodes and cannot come back.
+during a round of updates guests go to updated nodes and cannot come back. New versions of QEMU in
+turn drop machine types that are older than six years.
 
 ## How it decides
 
 A type with a version is held against the version of the target's QEMU: an older QEMU blocks both
-kinds of move. One without a version concerns live moves alone: they are unknown where the target's
-QEMU is older than the source's, as the guest may have been started by an older one. Names of
-distributions (`rhel9.4.0`, `jammy`) tell nothing to others: without equal versions of QEMU they
-leave both unknown, and so does a version of QEMU that was not read and that no domain capabilities
-of libvirt tell.
+kinds of move, and so does one that has dropped the type. Up to 10.0, QEMU has dropped no type of a
+PC that is newer than 2.3; from 10.1 on it drops those of six major versions before. A type without
+a version concerns live moves alone: they are unknown where the target's QEMU is older than the
+source's, as the guest may have been started by an older one. Names of distributions (`rhel9.4.0`,
+`jammy`) tell nothing to others: without equal versions of QEMU they leave both unknown, and so does
+a version of QEMU that was not read and that no domain capabilities of libvirt tell.
 
 ## Remedy
 
-Update the target first; move guests from older nodes to newer ones.
+Update the target first; move guests from older nodes to newer ones. Give a guest whose machine is
+dropped a newer type while its node still knows both; the guest then sees other hardware.
 
 ## What fix does
 
@@ -31,7 +34,9 @@ Hardly ever: the target refuses the guest.
 
 ## References
 
-- QEMU documentation, "Machine types and migration"
+- QEMU documentation, "Machine types and migration", "Deprecated features" (six years), and
+  "Removed features" up to 10.0 (`pc-0.10` up to `pc-i440fx-2.3`)
+- QEMU, include/hw/boards.h, MACHINE_VER_DELETION_MAJOR; what QEMU 7.2 and 10.0 list
 - qemu-server, src/PVE/QemuServer/Machine.pm; pve-docs, qm.adoc, "Machine Type"
 """
 
@@ -49,6 +54,15 @@ from unmask.rules._moves import LIVE
 
 PLAIN = ("", "microvm", "pc", "pc-i440fx", "pc-q35", "pseries", "q35", "s390-ccw-virtio", "virt")
 """Names that stand for the newest version."""
+YEARS = 6
+AGED = (10, 1)
+"""From here on QEMU drops the machine types of major versions that are this much older."""
+KEPT = {
+    "pc": (((9, 1), (2, 4)), ((8, 2), (2, 0)), ((6, 0), (1, 4))),
+    "pc-i440fx": (((9, 1), (2, 4)), ((8, 2), (2, 0)), ((6, 0), (1, 4))),
+    "pc-q35": (((7, 2), (2, 4)),),
+}
+"""Before that: since which QEMU what the oldest type of a kind is."""
 
 
 def check(move: MoveCase) -> Iterator[Problem]:
@@ -88,6 +102,20 @@ def _versioned(move: MoveCase, machine: str, wanted: tuple[int, ...]) -> Iterato
             f"{machine}.",
             stops=_moves.BOTH,
         )
+    elif _dropped(machine, wanted, _moves.version(there)):
+        yield _moves.told(
+            f"{move.target.name} has QEMU {there}, which has dropped the guest's machine type "
+            f"{machine} as too old.",
+            stops=_moves.BOTH,
+        )
+
+
+def _dropped(machine: str, wanted: tuple[int, ...], there: tuple[int, ...]) -> bool:
+    """Return whether QEMU of version `there` knows the type no longer."""
+    if there >= AGED and wanted <= (there[0] - YEARS, *there[1:]):
+        return True
+    kept = KEPT.get(machine.rpartition("-")[0], ())
+    return any(there >= since and wanted < oldest for since, oldest in kept)
 
 
 def _newest(move: MoveCase) -> Iterator[Problem]:
@@ -121,5 +149,5 @@ def _same_qemu(move: MoveCase) -> bool:
 
 
 RULE = Rule(
-    "MIG007", "The target's QEMU is older than the guest's machine", About.MOVE, check, (LIVE,)
+    "MIG007", "The target's QEMU does not know the guest's machine", About.MOVE, check, (LIVE,)
 )
