@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from unmask.benches import _answer
@@ -89,6 +91,22 @@ def test_time_that_a_run_waited_is_told() -> None:
     assert sample.waited == 0.25
     (sample,) = _answer.read(printed(*one(0)), MARK, PLAN).samples
     assert sample.waited is None
+
+
+@pytest.mark.parametrize(
+    ("ran", "waited", "rate"),
+    [(75, 25, 5e9 / 0.75), (100, 0, 5e9), (10, 90, 5e9)],
+)
+def test_time_that_others_had_is_taken_out_of_elapsed_time(
+    ran: int, waited: int, rate: float
+) -> None:
+    elapsed = replace(run(), words=("openssl", "speed", "-elapsed"))
+    before, begun, ended, after = one(0)
+    told = f"waited {ran} {waited} 12\n"
+    output = printed(before, begun, told, ended, after)
+    (sample,) = _answer.read(output, MARK, Plan(((elapsed,),))).samples
+    assert sample.rate == pytest.approx(rate)
+    assert "5000000000.00" in sample.raw
 
 
 def test_an_illegal_instruction_is_told() -> None:

@@ -31,6 +31,8 @@ RAW = 4000
 _OVERRIDE = re.compile(r"^(OPENSSL_(?:ia32|arm)cap=[0-9a-fA-Fx:~]{0,200})$", re.MULTILINE)
 TICKS = 20
 """Ticks of a processor below which its times are too coarse to be shared out; mostly 10 ms each."""
+MOST_WAITED = 0.8
+"""Share of its time that a run may have waited for its rate to be made whole."""
 _FIO = re.compile(r'"fio version"|^fio: ', re.MULTILINE)
 _STEAL = 7
 """Position among the numbers of a line "cpu" (proc_stat(5))."""
@@ -164,8 +166,21 @@ def _samples(draft: _Draft, after: list[int]) -> list[Sample]:
             made = replace(made, ended=Ended.LATE, rate=None, note=note)
         if run.tool is Tool.OPENSSL:
             made = replace(made, algorithm=run.algorithm, evp=True)
+            if "-elapsed" in run.words:
+                made = _undisturbed(made)
         found.append(made)
     return found
+
+
+def _undisturbed(sample: Sample) -> Sample:
+    """Return a sample whose rate is that of the time in which it had a processor.
+
+    What other programs of the same machine took of its time says nothing of the CPU. What the host
+    took (steal) stays in it: that is how fast the machine is.
+    """
+    if sample.rate is None or not sample.waited or sample.waited > MOST_WAITED:
+        return sample
+    return replace(sample, rate=sample.rate / (1 - sample.waited))
 
 
 def stolen(before: Sequence[int], after: Sequence[int]) -> float | None:

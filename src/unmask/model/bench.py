@@ -75,7 +75,8 @@ class Sample:
     steal: float | None = None
     """The share of its time, 0 to 1, in which the host gave the processor to others."""
     waited: float | None = None
-    """The same of other programs in the same machine: it could have run, and did not."""
+    """The same of other programs in the same machine: it could have run, and did not. The rate is
+    that of the time in which it had a processor."""
     note: str = ""
     raw: str = ""
     """What the tool printed, bounded, without control characters but line breaks."""
