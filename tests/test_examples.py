@@ -65,4 +65,5 @@ def test_every_guest_and_node_of_the_example_gets_its_findings() -> None:
 
 def test_the_example_shows_every_family_of_rules() -> None:
     shown = {word[:3] for words in EXPECTED.values() for word in words.split() if word.isupper()}
-    assert shown == {rule.code[:3] for rule in plugins.load("unmask.rules", "RULE", Rule)}
+    families = {rule.code[:3] for rule in plugins.load("unmask.rules", "RULE", Rule)}
+    assert shown == families - {"RST"}  # on what a change would cost, which an audit does not plan

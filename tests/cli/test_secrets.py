@@ -29,6 +29,10 @@ sys.exit(main(sys.argv[1:]))
 """Runs a command line with all that any library logs."""
 
 
+ACKNOWLEDGED = [word for number in range(1, 17) for word in ("--ack", f"MIG{number:03}")]
+ACKNOWLEDGED += [word for number in range(1, 12) for word in ("--ack", f"RST{number:03}")]
+
+
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
     with Lab() as made:
@@ -79,18 +83,16 @@ def commands(lab: Lab) -> list[tuple[str, ...]]:
         ("config", "check", target, *ca),
         ("config", "check", target),
         ("models", "--help"),
-        (
-            "migrate-check",
-            target,
-            *ca,
-            "--verbose",
-            "--save",
-            "moves.json",
-            "--output",
-            "moves.txt",
-        ),
+        ("migrate-check", target, *ca, "-v", "--save", "moves.json", "--output", "moves.txt"),
         ("migrate-check", target, *ca, "-v", "--format", "json"),
         ("explain", "CPU001"),
+        ("baseline", target, *ca, "-v", "--save", "nodes.json", "--output", "nodes.txt"),
+        ("bench", target, *ca, "-v", "--vm", "101", "--quick", "--save", "bench.json"),
+        ("fix", target, *ca, "-v", "--vm", "101", "--cpu", "recommended"),
+        ("fix", target, *ca, "-v", "--vm", "101", "--cpu", "host", "--yes", *ACKNOWLEDGED),
+        ("history", "--format", "json"),
+        ("undo", "20260101-000000-000000", *ca),
+        ("recover", *ca),
     ]
 
 
