@@ -47,3 +47,29 @@ def test_a_full_check_may_refuse_what_another_qemu_adds(qemu: str, answer: str) 
     read = move_case.on_libvirt(move_case.inventory(hosts, [guest]))
     (move,) = moves.moves(read, [RULE], moves.Asked())
     assert move.cold == answer
+
+
+@pytest.mark.parametrize(
+    ("properties", "target", "answer"),
+    [
+        ({"check": "partial", "forbid": "avx512f"}, "cascadelake", "blocked"),
+        ({"check": "partial", "forbid": "avx512f"}, "broadwell", "possible"),
+        ({"check": "none", "forbid": "avx512f"}, "cascadelake", "possible"),
+        (
+            {"check": "partial", "forbid": "avx512f"},
+            {"like": "broadwell", "complete": False},
+            "unknown",
+        ),
+        ({"check": "partial", "match": "strict"}, "cascadelake", "unknown"),
+        ({"check": "partial", "match": "strict"}, "broadwell", "possible"),
+        ({"check": "none", "match": "strict"}, "cascadelake", "possible"),
+    ],
+)
+def test_a_host_with_too_much_is_refused(
+    properties: dict[str, str], target: object, answer: str
+) -> None:
+    hosts = {"one": "broadwell", "two": target}
+    guest = {"host": "one", "platform": "libvirt", "state": "stopped", "properties": properties}
+    read = move_case.on_libvirt(move_case.inventory(hosts, [guest]))
+    (move,) = moves.moves(read, [RULE], moves.Asked())
+    assert move.cold == answer

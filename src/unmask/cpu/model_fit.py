@@ -10,7 +10,7 @@ from unmask.cpu import catalogue, levels
 from unmask.cpu.catalogue import CpuModel
 from unmask.cpu.node_flags import lacking, uncertain
 from unmask.model.baseline import FlagSource, ModelFit, Needs, Node, Obstacle, Verdict
-from unmask.model.inventory import Platform
+from unmask.model.inventory import Host, Platform
 
 NEUTRAL = frozenset({"kvm32", "kvm64", "qemu32", "qemu64"})
 """QEMU models that stand for no vendor's CPU: a guest sees the host's vendor with them."""
@@ -148,7 +148,7 @@ def obstacle(item: Candidate, place: Node) -> tuple[Verdict, str, tuple[str, ...
         return None
     if missing:
         return Verdict.LACKS, f"lacks {' '.join(missing)}", missing
-    old = _too_old(place, item)
+    old = too_old(place.host, item.model)
     if old:
         return old
     doubt = tuple(sorted(uncertain(place, item.flags)))
@@ -169,21 +169,21 @@ def known_to(place: Node, name: str) -> bool:
     if model is None or name in NOT_MODELS or _renamed(name):
         return False
     item = Candidate(name, model, model.flags)
-    return _takes(place, item) and _too_old(place, item) is None
+    return _takes(place, item) and too_old(place.host, model) is None
 
 
-def _too_old(place: Node, item: Candidate) -> tuple[Verdict, str, tuple[str, ...]] | None:
+def too_old(host: Host, model: CpuModel) -> tuple[Verdict, str, tuple[str, ...]] | None:
     """Tell of a QEMU without the model: the catalogue knows of some releases, not of each."""
-    since = item.model.since
+    since = model.since
     if since == catalogue.releases()[0]:
         return None
-    version = _order(place.host.software.qemu)[:2]
+    version = _order(host.software.qemu)[:2]
     if version >= _order(since)[:2]:
         return None
     if not version:
         said = f"has a QEMU of unknown version, and the model is there since QEMU {since}"
         return Verdict.UNKNOWN, said, ()
-    said = f"has QEMU {place.host.software.qemu}, and the model is there since {since}"
+    said = f"has QEMU {host.software.qemu}, and the model is there since {since}"
     before = [_order(each) for each in catalogue.releases() if _order(each) < _order(since)]
     if version <= before[-1]:
         return Verdict.LACKS, said, ()

@@ -35,6 +35,8 @@ class Views:
     """What it runs with and what the target may have or not."""
     unread: Missing | None = None
     """Why it is not known what the target can give."""
+    start_doubt: frozenset[str] = frozenset()
+    """What its next start demands and what the target may have or not."""
 
 
 def next_spec(guest: Guest) -> CpuSpec:
@@ -77,14 +79,15 @@ def views(case: GuestCase, target: Host, place: Node | UnknownNode) -> Views:
     """
     guest = case.guest
     emulated = guest.accelerator is Accelerator.TCG
-    started = _started(guest, target, place)
+    started, start_doubt = _started(guest, target, place)
     if emulated:
         return Views(*_emulated(case, target, started))
     if isinstance(place, UnknownNode):
         return Views(case.view, started, unread=Missing(place.reason, place.needs))
     lost, doubt = _held(case, target, place)
     starts = not (lost and guarded(guest))
-    return Views(replace(case.view, lost=lost, starts=starts), started, doubt)
+    alive = replace(case.view, lost=lost, starts=starts)
+    return Views(alive, started, doubt, start_doubt=start_doubt)
 
 
 def _held(case: GuestCase, target: Host, place: Node) -> tuple[frozenset[str], frozenset[str]]:
@@ -126,18 +129,22 @@ def nesting(host: Host) -> bool | None:
     return None
 
 
-def _started(guest: Guest, target: Host, place: Node | UnknownNode) -> FeatureView:
+def _started(
+    guest: Guest, target: Host, place: Node | UnknownNode
+) -> tuple[FeatureView, frozenset[str]]:
+    """Return the CPU of the next start on the target, and what it demands in doubt."""
     spec = next_spec(guest)
     accelerator = guest.pending_accelerator or guest.accelerator
     view = resolve(spec, guest.arch, accelerator, target.cpu, target.offers, target.software.qemu)
     named = spec.mode is Mode.MODEL and accelerator is Accelerator.KVM and view.x86
     if not named or isinstance(place, UnknownNode):
-        return view
+        return view, frozenset()
     asked = shown(resolve(spec, guest.arch, accelerator, NOWHERE)) - _answered(spec, place)
     lost = lacking(place, asked)
     refused = dict(place.usable).get(spec.model) is False and not spec.off
     starts = not (spec.enforced and (lost or refused)) and not _never(spec)
-    return replace(view, lost=lost, starts=starts)
+    doubt = uncertain(place, asked) if spec.enforced else frozenset[str]()
+    return replace(view, lost=lost, starts=starts), doubt
 
 
 def _never(spec: CpuSpec) -> bool:

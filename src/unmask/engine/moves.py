@@ -139,6 +139,7 @@ class _Judge:
             cluster=self.clusters.get(target.cluster),
             neighbours=self.tenants.get(target.subject, frozenset()),
             asked_cpu=self.asked.cpu,
+            start_doubt=views.start_doubt,
         )
         reasons = tuple(
             sorted((reason for rule in self.rules for reason in _said(rule, move)), key=_order)

@@ -42,6 +42,9 @@ class MoveCase:
     """`Guest.subject` of those that are on the target."""
     asked_cpu: str = ""
     """The value of `--cpu`: the guest is judged as it would be after a restart with it."""
+    start_doubt: frozenset[str] = frozenset()
+    """Flags that its next start demands, and of which it is not known whether the target has them.
+    """
 
     @property
     def source(self) -> Reading[Host]:

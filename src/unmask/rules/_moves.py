@@ -116,6 +116,11 @@ def qemu(host: Host) -> str:
     return max((match["version"] for match in found if match), key=version, default="")
 
 
+def foreign(guest: str, host: str) -> bool:
+    """Return whether a host cannot run a guest's code; a 64-bit x86 host runs 32-bit guests."""
+    return bool(guest and host) and guest != host and (guest, host) != ("i686", "x86_64")
+
+
 def leaves_cluster(move: MoveCase) -> bool:
     """Return whether the target is in another cluster than the guest."""
     source = move.source
@@ -141,6 +146,7 @@ __all__ = [
     "MoveKind",
     "alive",
     "cpus",
+    "foreign",
     "guarded",
     "is_vm",
     "kinds",

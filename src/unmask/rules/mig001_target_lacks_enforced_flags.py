@@ -14,10 +14,11 @@ the `runningcpu` of a hibernated guest), and only for want of these what is conf
 target can give is, first, what its hypervisor says (libvirt's domain capabilities with `usable`,
 the cluster's list of flags), and then its /proc/cpuinfo with what is known of what KVM passes on.
 Stopped, it resolves the CPU of the next start on the target. It blocks the kinds of move for which
-a flag is surely missing, and leaves unknown those for which it may be. A target whose CPU was not
-read, a guest of another hypervisor than QEMU, and one whose own flags are not known are never taken
-for possible. A target of another architecture is blocked. Flags that only microcode or firmware has
-taken from the same silicon are MIG003's.
+a flag is surely missing, and leaves unknown those for which it may be. A cold move with a model
+that is not in the catalogue, or that is none of x86, is unknown unless both CPUs are equal. A
+target whose CPU was not read, a guest of another hypervisor than QEMU, and one whose own flags are
+not known are never taken for possible. A target of another architecture is blocked. Flags that only
+microcode or firmware has taken from the same silicon are MIG003's.
 
 ## Remedy
 
@@ -46,15 +47,13 @@ from collections.abc import Iterator
 
 from unmask.cpu import catalogue, move_views
 from unmask.errors import UnreadError
-from unmask.model.cpu import Accelerator
+from unmask.model.cpu import Accelerator, Mode
 from unmask.model.finding import About, Problem, Rule
 from unmask.model.inventory import Platform
 from unmask.model.move import MoveCase
 from unmask.model.reading import Known
 from unmask.rules import _moves
 from unmask.rules._moves import BOTH, COLD, LIVE
-
-X86 = ("x86_64", "i686")
 
 
 def check(move: MoveCase) -> Iterator[Problem]:
@@ -64,7 +63,7 @@ def check(move: MoveCase) -> Iterator[Problem]:
     if not _moves.under_kvm(move):
         raise UnreadError("what its hypervisor, which is not QEMU, asks of a target")
     arch = move.target.cpu.value.arch if isinstance(move.target.cpu, Known) else ""
-    if _foreign(move.case.guest.arch, arch):
+    if _moves.foreign(move.case.guest.arch, arch):
         yield _moves.told(
             f"{move.target.name} is a host of {arch}: KVM runs no guest of {move.case.guest.arch}.",
             stops=BOTH,
@@ -77,11 +76,7 @@ def check(move: MoveCase) -> Iterator[Problem]:
         raise UnreadError("the guest's architecture", "its complete configuration")
     yield from _told_of_flags(move)
     yield from _own_unknown(move)
-
-
-def _foreign(guest: str, host: str) -> bool:
-    """Return whether KVM cannot run the guest; a 64-bit x86 host runs 32-bit guests."""
-    return bool(guest and host) and guest != host and not (guest in X86 and host == "x86_64")
+    yield from _next_unknown(move)
 
 
 def _told_of_flags(move: MoveCase) -> Iterator[Problem]:
@@ -98,14 +93,21 @@ def _told_of_flags(move: MoveCase) -> Iterator[Problem]:
             yield _lacking(move, cold, (COLD,))
     if not move.started.starts and not move.started.lost:
         yield _moves.told(f"Started on {move.target.name} it fails: {_why(move)}.", stops=(COLD,))
-    if move.doubt and _moves.alive(move) and _moves.guarded(move):
-        names = _moves.named(move.doubt, move)
-        yield _moves.told(
-            f"Whether {move.target.name} has {names} is not known.",
-            unsure=BOTH,
-            flags=move.doubt,
-            needs=f"/proc/cpuinfo of {move.target.name}",
-        )
+    yield from _doubts(move)
+
+
+def _doubts(move: MoveCase) -> Iterator[Problem]:
+    live = move.doubt if _moves.alive(move) and _moves.guarded(move) else frozenset[str]()
+    cold = move.start_doubt if move.started.starts else frozenset[str]()
+    asked = [(live, BOTH)] if live == cold else [(live, (LIVE,)), (cold, (COLD,))]
+    for flags, kinds in asked:
+        if flags:
+            yield _moves.told(
+                f"Whether {move.target.name} has {_moves.named(flags, move)} is not known.",
+                unsure=kinds,
+                flags=flags,
+                needs=f"/proc/cpuinfo of {move.target.name}",
+            )
 
 
 def _lacking(move: MoveCase, flags: frozenset[str], stops: tuple[_moves.MoveKind, ...]) -> Problem:
@@ -159,6 +161,26 @@ def _own_unknown(move: MoveCase) -> Iterator[Problem]:
         f"With which flags the guest runs is not fully known: {said}.",
         unsure=(LIVE,),
         needs="the command line of its process, or libvirt's live XML",
+    )
+
+
+def _next_unknown(move: MoveCase) -> Iterator[Problem]:
+    """A CPU of which nobody knows whether it starts there: of a new model, or not of x86."""
+    guest, view = move.case.guest, move.started
+    spec = move_views.next_spec(guest)
+    emulated = (guest.pending_accelerator or guest.accelerator) is not Accelerator.KVM
+    if emulated or not view.starts or spec.mode not in (Mode.MODEL, Mode.UNKNOWN):
+        return
+    both = _moves.cpus(move)
+    alike = both is not None and both[0] == both[1]
+    known = view.x86 and spec.mode is Mode.MODEL and catalogue.find(spec.model) is not None
+    if alike or known or dict_of_usable(move).get(spec.model or spec.label):
+        return
+    why = view.steps[-1] if view.steps else "its CPU could not be resolved"
+    yield _moves.told(
+        f"Whether {spec.label} starts on {move.target.name} is not known: {why}.",
+        unsure=(COLD,),
+        needs=f"a trial start on {move.target.name}",
     )
 
 

@@ -13,7 +13,9 @@ Within a Proxmox VE cluster a custom model is the same everywhere, which is told
 both kinds of move are blocked where it does not exist or its flags differ, and unknown where its
 models were not read. A guest whose custom model is gone already is told that its next start, there
 as here, gets the default. On libvirt hosts the list of models in the target's domain capabilities
-decides; where there is none, nothing is said.
+decides. Where there is none, and for the CPU types of Proxmox VE, the versions do: a QEMU or a
+Proxmox VE from before the model blocks the move, and one of which that is not known, and that is
+older than the source's, leaves it unknown.
 
 ## Remedy
 
@@ -38,13 +40,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unmask.cpu import catalogue, model_fit, move_views
 from unmask.errors import UnreadError
+from unmask.model.baseline import Verdict
 from unmask.model.cpu import CpuSpec, Mode, Origin, RemarkKind
 from unmask.model.finding import About, Problem, Rule
 from unmask.model.inventory import Cluster, Platform
 from unmask.model.move import MoveCase
+from unmask.model.reading import Known
 from unmask.rules import _moves
-from unmask.rules._moves import BOTH
+from unmask.rules._moves import BOTH, COLD, LIVE
 
 PREFIX = "custom-"
 
@@ -55,7 +60,9 @@ def check(move: MoveCase) -> Iterator[Problem]:
         return
     if move.case.guest.platform is Platform.LIBVIRT:
         yield from _unknown_name(move)
+        yield from _too_new(move)
         return
+    yield from _too_new(move)
     configured = move.case.guest.configured
     if configured.remarked(RemarkKind.CUSTOM_MISSING):
         yield _moves.told(
@@ -120,6 +127,56 @@ def _unknown_name(move: MoveCase) -> Iterator[Problem]:
                 f"libvirt on {move.target.name} does not know the CPU model {name}.",
                 stops=_moves.kinds(move),
             )
+
+
+def _too_new(move: MoveCase) -> Iterator[Problem]:
+    """Yield where the versions of the target's software tell that it does not have the model."""
+    guest = move.case.guest
+    specs = {LIVE: guest.current, COLD: move_views.next_spec(guest)}
+    said = {kind: _since(move, specs[kind]) for kind in _moves.kinds(move)}
+    for found in dict.fromkeys(filter(None, said.values())):
+        lacks, words = found
+        kinds = tuple(kind for kind in said if said[kind] == found)
+        yield _moves.told(
+            f"{move.target.name} {words}.",
+            stops=kinds if lacks else (),
+            unsure=() if lacks else kinds,
+            needs="" if lacks else f"`qemu-system-x86_64 -cpu help` on {move.target.name}",
+        )
+
+
+def _since(move: MoveCase, spec: CpuSpec) -> tuple[bool, str] | None:
+    """Return whether the model is surely not there, and why; None where nothing speaks for it."""
+    target, guest = move.target, move.case.guest
+    if spec.mode is not Mode.MODEL or guest.arch not in ("x86_64", "i686"):
+        return None
+    own = catalogue.proxmox_model(spec.label) if guest.platform is Platform.PROXMOX else None
+    release = _moves.version(target.software.hypervisor)
+    if own and release and release < _moves.version(own.since):
+        since = f"{spec.label} is there since Proxmox VE {own.since}"
+        words = f"has {target.software.hypervisor}, and {since}"
+        return True, words
+    model = catalogue.find(spec.model)
+    if model is None or _answers(move) or _as_new(move):
+        return None
+    old = model_fit.too_old(target, model)
+    return (old[0] is Verdict.LACKS, old[1].replace("the model", spec.label, 1)) if old else None
+
+
+def _as_new(move: MoveCase) -> bool:
+    """Return whether the target's QEMU is no older than the one that has the model here."""
+    source = move.case.host
+    here = _moves.version(source.value.software.qemu) if isinstance(source, Known) else ()
+    there = _moves.version(move.target.software.qemu)
+    return bool(here) and there >= here
+
+
+def _answers(move: MoveCase) -> bool:
+    """Return whether the target's libvirt has listed its models."""
+    kind = (move.case.guest.arch, move.case.guest.accelerator)
+    return any(
+        (offer.arch, offer.accelerator) == kind and offer.usable for offer in move.target.offers
+    )
 
 
 RULE = Rule("MIG008", "The CPU model does not exist on the target", About.MOVE, check)

@@ -14,7 +14,9 @@ The live move is unknown where the target's Proxmox VE or libvirt is older than 
 two numbers of the version), and where a guest of libvirt with a checked CPU goes from QEMU before
 10.0 to 10.0 or newer and does not see `ht`. Where a version was not read, the live move is unknown.
 A cold move is unknown where libvirt checks the CPU in full (check='full'), which refuses a feature
-more as well as one less, and the versions of QEMU are not known to be equal.
+more as well as one less, and the versions of QEMU are not known to be equal. The policy 'forbid'
+blocks it where the target has the flag, and match='strict' leaves it unknown on another CPU, unless
+check='none'.
 
 ## Remedy
 
@@ -55,6 +57,7 @@ REPORTS_HT = (10, 0)
 def check(move: MoveCase) -> Iterator[Problem]:
     """Yield what the versions of both nodes leave open for a live move."""
     yield from _checked_in_full(move)
+    yield from _too_much(move)
     if not _moves.moves_under_kvm(move):
         return
     source, target = move.source.value, move.target
@@ -88,6 +91,39 @@ def _checked_in_full(move: MoveCase) -> Iterator[Problem]:
             "the model that it does not add here.",
             unsure=(COLD,),
             needs="a trial start, or check='partial'",
+        )
+
+
+def _too_much(move: MoveCase) -> Iterator[Problem]:
+    """Yield where the next start asks for a host without some flags (forbid, match='strict')."""
+    properties = dict(move_views.next_spec(move.case.guest).properties)
+    if properties.get("check", "none") == "none":
+        return
+    forbidden = frozenset(properties.get("forbid", "").split())
+    cpu, target = move.target.cpu, move.target.name
+    there = forbidden & cpu.value.flags if isinstance(cpu, Known) else frozenset[str]()
+    if there:
+        yield _moves.told(
+            f"The policy 'forbid' refuses a host with {_moves.named(there, move)}, which {target} "
+            "has.",
+            stops=(COLD,),
+            flags=there,
+        )
+    elif forbidden and isinstance(cpu, Known) and not cpu.value.complete:
+        yield _moves.told(
+            f"The policy 'forbid' refuses a host with {_moves.named(forbidden, move)}, and whether "
+            f"{target} has that is not known.",
+            unsure=(COLD,),
+            flags=forbidden,
+            needs=f"/proc/cpuinfo of {target}",
+        )
+    both = _moves.cpus(move)
+    if properties.get("match") == "strict" and (both is None or both[0] != both[1]):
+        yield _moves.told(
+            f"match='strict' refuses a host that has more than the model, and whether {target} "
+            "does is not known.",
+            unsure=(COLD,),
+            needs="`virsh hypervisor-cpu-compare` there, or match='exact'",
         )
 
 

@@ -8,10 +8,11 @@ and started again: whatever runs in it is interrupted, and then sees the other n
 
 ## How it decides
 
-Live moves are blocked for what does not run, for templates and for containers. Any lock blocks
-both. A copy of configuration files does not tell whether a guest runs: the live move is unknown
-then. With `--cpu` it also looks whether the guest starts on its own node with the new CPU at all,
-as a live move begins there.
+Live moves are blocked for what does not run, for templates and for containers. A container also
+needs a node of its architecture: the cold move is unknown where the node could not be asked. Any
+lock blocks both. A copy of configuration files does not tell whether a guest runs: the live move is
+unknown then. With `--cpu` it also looks whether the guest starts on its own node with the new CPU
+at all, as a live move begins there.
 
 ## Remedy
 
@@ -39,8 +40,9 @@ from collections.abc import Iterator
 from unmask.model.finding import About, Problem, Rule
 from unmask.model.inventory import Guest, GuestKind, GuestState
 from unmask.model.move import MoveCase
+from unmask.model.reading import Missing
 from unmask.rules import _moves
-from unmask.rules._moves import BOTH, LIVE
+from unmask.rules._moves import BOTH, COLD, LIVE
 
 STATES = {
     GuestState.STOPPED: "The guest does not run: only a cold move comes into question.",
@@ -64,11 +66,29 @@ def check(move: MoveCase) -> Iterator[Problem]:
             unsure=(LIVE,),
             needs="a live source: pve://, pve+ssh:// or a libvirt URI",
         )
+    if guest.kind is GuestKind.CONTAINER:
+        yield from _container(move)
     if move.asked_cpu and _moves.is_vm(move) and not move.case.view.starts:
         yield _moves.told(
             f"With {move.case.view.label} the guest does not start on its own node.",
             stops=(LIVE,),
             flags=move.case.view.lost,
+        )
+
+
+def _container(move: MoveCase) -> Iterator[Problem]:
+    """Yield what a container needs of its next node: that it is there, and of its kind."""
+    target, arch = move.target, move.case.guest.arch
+    if isinstance(target.cpu, Missing):
+        yield _moves.told(
+            f"Whether {target.name} can run the container is not known: {target.cpu.reason}.",
+            unsure=(COLD,),
+            needs=target.cpu.needs or f"/proc/cpuinfo of {target.name}",
+        )
+    elif _moves.foreign(arch, target.cpu.value.arch):
+        yield _moves.told(
+            f"{target.name} is a host of {target.cpu.value.arch} and runs no programs of {arch}.",
+            stops=(COLD,),
         )
 
 

@@ -202,6 +202,9 @@ def test_forbid_is_said_where_it_is_checked() -> None:
     text = "<cpu><model>Nehalem</model><feature policy='forbid' name='aes'/></cpu>"
     assert "without aes" in read(text).remarks[0].text
     assert read(text, TCG).remarks == ()
+    assert ("forbid", "aes") in read(text).properties
+    chosen = text.replace("<cpu><model>Nehalem</model>", "<cpu mode='host-model'>")
+    assert ("forbid", "aes") in read(chosen).properties
 
 
 def test_libvirts_map_asks_more_than_qemu() -> None:

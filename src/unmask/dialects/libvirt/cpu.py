@@ -7,6 +7,7 @@ it writes instead, the `-cpu` it starts QEMU with, and what the guest then print
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -108,7 +109,7 @@ def _custom(cpu: Element, place: Place) -> CpuSpec:
         optional=asked.optional,
         enforced=check != "none" and not place.live,
         exact=exact,
-        properties=_properties(cpu, check),
+        properties=_properties(cpu, check, () if place.live else asked.forbidden),
         remarks=asked.remarks + _custom_remarks(cpu, model, asked, place, check),
         steps=(_step(cpu, model, place, check),),
     )
@@ -130,11 +131,14 @@ def _step(cpu: Element, model: str, place: Place, check: str) -> str:
     return f"the XML asks for the model {model}{form}, check='{excerpt(check)}'"
 
 
-def _properties(cpu: Element, check: str) -> tuple[tuple[str, str], ...]:
+def _properties(
+    cpu: Element, check: str, forbidden: Collection[str] = ()
+) -> tuple[tuple[str, str], ...]:
     model = cpu.find("model")
     vendor = text_of(cpu, "vendor")
     found = {
         "check": check,
+        "forbid": " ".join(sorted(forbidden)),
         "match": cpu.get("match", "exact"),
         "migratable": cpu.get("migratable", ""),
         "required-vendor": VENDORS.get(vendor, vendor),
@@ -217,7 +221,7 @@ def _by_host(cpu: Element, mode: str, place: Place) -> CpuSpec:
         off=asked.off,
         optional=asked.optional,
         enforced=check != "none" and not place.live,
-        properties=_properties(cpu, check),
+        properties=_properties(cpu, check, () if place.live else asked.forbidden),
         remarks=tuple(remarks),
         steps=(f"the XML asks for mode {mode}, check='{excerpt(check)}'",),
     )
