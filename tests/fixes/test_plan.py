@@ -144,8 +144,13 @@ def test_steps_of_libvirt() -> None:
         platform="libvirt",
     )
     assert [step.command for step in found.steps] == [
-        "virsh edit web", "virsh dumpxml --inactive web", "virsh shutdown web; virsh start web",
-    ]  # fmt: skip
+        "virsh edit web",
+        "virsh dumpxml --inactive web",
+        (
+            "virsh shutdown web && while virsh list --name | grep -qxF -- web; do sleep 2; done "
+            "&& virsh start web"
+        ),
+    ]
 
 
 def test_names_are_quoted() -> None:

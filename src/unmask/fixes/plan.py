@@ -75,7 +75,7 @@ def plan(
         reach=reach,
         notes=(*asked.notes, *_waiting(case, asked, before)),
     )  # fmt: skip
-    return replace(made, steps=tuple(_steps(made, case.guest, asked)))
+    return replace(made, steps=tuple(_steps(made, case, asked)))
 
 
 def configured(guest: Guest) -> Setting:
@@ -87,7 +87,7 @@ def configured(guest: Guest) -> Setting:
 def _waiting(case: GuestCase, asked: Wished, before: Setting) -> Iterator[str]:
     """Say where the guest has what is wished for already, from its next start."""
     if asked.after.value == before.value and case.guest.pending is not None:
-        command = _off_and_on(case.guest)
+        command = _off_and_on(case)
         yield f"Its configuration has this already, and it waits for a stop and start: {command}."
 
 
@@ -130,9 +130,10 @@ def _listed(flags: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(flag for flag in flags if features.listed(flag)))
 
 
-def _steps(made: Plan, guest: Guest, asked: Wished) -> Iterator[Step]:
+def _steps(made: Plan, case: GuestCase, asked: Wished) -> Iterator[Step]:
     if not made.changes:
         return
+    guest = case.guest
     proxmox = guest.platform is Platform.PROXMOX
     if asked.custom_model:
         yield Step(
@@ -150,7 +151,7 @@ def _steps(made: Plan, guest: Guest, asked: Wished) -> Iterator[Step]:
     if guest.state in RUNS:
         yield Step(
             "Shut the guest down and start it again, with --restart or when it suits.",
-            _off_and_on(guest),
+            _off_and_on(case),
         )
 
 
@@ -168,9 +169,8 @@ def _look(guest: Guest) -> str:
     return f"virsh dumpxml --inactive {quote(_commands.domain(guest))}"
 
 
-def _off_and_on(guest: Guest) -> str:
-    if guest.platform is Platform.PROXMOX:
-        ident = quote(guest.ident)
+def _off_and_on(case: GuestCase) -> str:
+    if case.guest.platform is Platform.PROXMOX:
+        ident = quote(case.guest.ident)
         return f"qm shutdown {ident} && qm start {ident}"
-    name = quote(_commands.domain(guest))
-    return f"virsh shutdown {name}; virsh start {name}"
+    return _commands.restart(case)
