@@ -179,6 +179,9 @@ def test_a_plan_keeps_to_the_schema_and_to_the_answers(command: Command, lab: Pa
         (("--to", "pve9"), 2),
         (("--vm", "123", "--cpu", "NoSuch"), 2),
         (("--evacuate", "pve9"), 2),
+        (("--evacuate", "pve3", "--to", "pve3"), 2),
+        (("--evacuate", "pve3", "--to", "pve1,pve3"), 2),
+        (("--evacuate", "pve3", "--vm", "101"), 2),
     ],
 )
 def test_exit_codes(command: Command, lab: Path, words: tuple[str, ...], code: int) -> None:
@@ -192,6 +195,19 @@ def test_what_is_not_there_is_named(command: Command, lab: Path) -> None:
     many = check(command, lab, "--vm", "999")
     assert "there is no guest '999'; there are homelab/101, " in many.errors
     assert many.errors.endswith(" and 12 more\n")
+
+
+def test_a_node_of_two_clusters_is_not_emptied_by_a_guess(
+    command: Command, lab: Path, tmp_path: Path
+) -> None:
+    text = lab.read_text(encoding="utf-8").replace("homelab", "garage")
+    other = tmp_path / "garage.json"
+    other.write_text(text.replace("pve1.example", "garage.example"), encoding="utf-8")
+    answer = check(command, lab, str(other), "--evacuate", "pve3")
+    assert (answer.code, answer.output) == (2, "")
+    assert "that may be garage/pve3, homelab/pve3; name one of them" in answer.errors
+    one = check(command, lab, str(other), "--evacuate", "garage/pve3")
+    assert "To empty" in one.output
 
 
 def test_a_target_that_cannot_be_read_ends_with_3(command: Command, tmp_path: Path) -> None:

@@ -110,13 +110,15 @@ def answer(inventory: Inventory, question: Question) -> MigrationDocument:
     """Return the answers to a question about moves.
 
     Raises:
-        UsageError: A guest or node that it names is not there, or `--cpu` is none for a guest.
+        UsageError: A guest or node that it names is not there, or cannot be meant, or `--cpu` is
+            none for a guest.
     """
     guests = _named("guest", question.guests, inventory.guests, _guest_names)
     targets = _named("node", question.to, inventory.hosts, _host_names)
     origins = _named(
         "node", [question.evacuate] if question.evacuate else [], inventory.hosts, _host_names
     )
+    _evacuable(origins, targets, guests)
     question = replace(
         question,
         guests=tuple(guest.subject for guest in guests),
@@ -148,6 +150,21 @@ def answer(inventory: Inventory, question: Question) -> MigrationDocument:
         plan,
         tuple((rule.code, rule.title) for rule in rules),
     )
+
+
+def _evacuable(origins: Sequence[Host], targets: Sequence[Host], guests: Sequence[Guest]) -> None:
+    """Raise `UsageError` where it is not clear what is to be emptied, or nothing can be."""
+    if not origins:
+        return
+    if len(origins) > 1:
+        names = ", ".join(host.subject for host in origins)
+        raise UsageError(f"--evacuate {origins[0].name}: that may be {names}; name one of them")
+    node = origins[0]
+    if node in targets:
+        raise UsageError(f"--to {node.name}: that is the node which --evacuate empties")
+    for guest in guests:
+        if guest.host != node.subject:
+            raise UsageError(f"--vm {guest.ident}: it is on {guest.host}, not on {node.subject}")
 
 
 def _guest_names(guest: Guest) -> Iterable[str]:
