@@ -69,6 +69,21 @@ def test_default_test_host() -> None:
     assert "<domain type='test'>" in record.inactive
 
 
+def test_a_domain_with_snapshots_is_told_from_one_without(tmp_path: Path) -> None:
+    domains = "".join(DOMAIN.format(name=name) for name in ("bare", "kept"))
+    node = tmp_path / "node.xml"
+    node.write_text(f"<node>{domains}</node>", encoding="utf-8")
+
+    def job(connection: Connection) -> list[tuple[str, bool | None]]:
+        handle = connection._handle.lookupByName("kept")
+        handle.snapshotCreateXML("<domainsnapshot><name>before</name></domainsnapshot>")
+        records, _ = connection.domains()
+        return sorted((record.name, record.snapshots) for record in records)
+
+    found = within(f"test://{node}", OPTIONS, job)
+    assert found == [("bare", False), ("kept", True)]
+
+
 def test_fifty_domains_arrive_in_order(many: str) -> None:
     records, gaps = within(many, OPTIONS, Connection.domains)
     assert gaps == ()

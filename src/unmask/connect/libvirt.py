@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -59,6 +59,8 @@ class DomainRecord:
     """The CPU as asked for at start; only a writable connection may see it."""
     saved: str = ""
     """What a managed save image resumes with."""
+    snapshots: bool | None = None
+    """Whether it has some; None where libvirt does not tell."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -123,17 +125,21 @@ class Connection:
     def domains(self) -> tuple[tuple[DomainRecord, ...], tuple[Gap, ...]]:
         """Return every domain, and a gap for each that could not be read.
 
-        Costs four calls, one for each stopped domain and up to three for each running one.
+        Costs five calls, one for each stopped domain and up to three for each running one.
         """
         handles = self._must(lambda: self._handle.listAllDomains(0))
         states = self._states()
         persistent = self._filtered("VIR_CONNECT_LIST_DOMAINS_PERSISTENT")
         saved = self._filtered("VIR_CONNECT_LIST_DOMAINS_MANAGEDSAVE") or frozenset()
+        kept = self._filtered("VIR_CONNECT_LIST_DOMAINS_HAS_SNAPSHOT")
 
         def read(handle: Any) -> DomainRecord | Gap:
             uuid = handle.UUIDString()
             transient = persistent is not None and uuid not in persistent
-            return self._domain(handle, states, transient=transient, saved=uuid in saved)
+            found = self._domain(handle, states, transient=transient, saved=uuid in saved)
+            if kept is None or isinstance(found, Gap):
+                return found
+            return replace(found, snapshots=uuid in kept)
 
         results = threads.spread(read, handles, min(self._options.workers, MOST_WORKERS))
         records = tuple(item for item in results if isinstance(item, DomainRecord))

@@ -34,6 +34,8 @@ class TieKind(StrEnum):
     """Pinned to processors or NUMA nodes of the host."""
     RESOURCE = "resource"
     """A bridge, a socket or a directory of the host: virtiofs, ivshmem, a serial device."""
+    SNAPSHOTS = "snapshots"
+    """libvirt migrates no domain that has some."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ node, and the migration fails, or never begins. Local disks are copied, which ta
 It reads the guest's configuration, the storages and the mappings (the page on targets says which
 privileges that takes). A tie blocks the kinds of move that it concerns, to nodes that do not have
 the same thing. What could not be read leaves them unknown, and so does what only the target tells,
-such as free huge pages. A disk that the move copies is told, as are all of them on the way to
-another cluster. Pinned processors are told too.
+such as free huge pages. libvirt migrates no domain with snapshots, and of a disk that is a file or
+block device only the target tells whether it is there too: stopped, such a guest is unknown; alive,
+libvirt can copy it. A disk that the move copies is told, as are all of them on the way to another
+cluster. Pinned processors are told too.
 
 ## Remedy
 
@@ -57,6 +59,7 @@ WORDS = {
     TieKind.CONFIDENTIAL: "memory bound to this machine",
     TieKind.AFFINITY: "pinned processors",
     TieKind.RESOURCE: "a resource of this host",
+    TieKind.SNAPSHOTS: "snapshots",
 }
 
 
@@ -72,7 +75,7 @@ def check(move: MoveCase) -> Iterator[Problem]:
 def _told(move: MoveCase, tie: Tie) -> Iterator[Problem]:
     target = move.target.name
     if not tie.live and not tie.cold:
-        yield _moves.told(f"{tie.what} ({WORDS[tie.kind]}) goes along as it is written.")
+        yield from _to_know(move, tie)
         return
     kinds = _kinds(move, tie)
     if tie.kind in DISKS and _moves.leaves_cluster(move):
@@ -93,10 +96,21 @@ def _told(move: MoveCase, tie: Tie) -> Iterator[Problem]:
             yield _moves.told(_sentence(tie, target), stops=kinds)
 
 
+def _to_know(move: MoveCase, tie: Tie) -> Iterator[Problem]:
+    """What stops nothing: a disk of libvirt's is shared, or a live migration copies it."""
+    said = f"{tie.what} ({WORDS[tie.kind]})"
+    if tie.kind is not TieKind.LOCAL_DISK:
+        yield _moves.told(f"{said} goes along as it is written.")
+    elif _moves.alive(move):
+        yield _moves.told(f"{said} goes along alive with --copy-storage-all, if it is not shared.")
+
+
 def _sentence(tie: Tie, target: str) -> str:
     """A tie of live moves alone is of what cannot go along, even to a node that has the like."""
     if tie.kind is TieKind.CONFIDENTIAL:
         return f"{tie.what} binds the guest's memory to this machine."
+    if tie.kind is TieKind.SNAPSHOTS:
+        return f"{tie.what} hold the guest: libvirt migrates no domain that has some."
     said = f"{tie.what} ({WORDS[tie.kind]})"
     if not tie.cold:
         return f"{said} keeps the guest from going to {target} alive."

@@ -15,7 +15,7 @@ from unmask.dialects import cpuinfo
 from unmask.dialects.libvirt import capabilities, domain, xml
 from unmask.dialects.libvirt.capabilities import Capabilities, DomainCapabilities
 from unmask.dialects.libvirt.domain import Domain
-from unmask.dialects.libvirt.guest import Forms, guest
+from unmask.dialects.libvirt.guest import Forms, guest, with_snapshots
 from unmask.errors import InputError
 from unmask.model.cpu import HostCpu, HypervisorCpu
 from unmask.model.inventory import Gap, Guest, GuestState, Host, Inventory, Platform, Software
@@ -207,6 +207,7 @@ def _guests(folder: Folder, host: Host, target: str) -> Iterator[Guest]:
         if forms.live and state is GuestState.UNKNOWN:
             state = GuestState.RUNNING  # a fragment has no id; its check tells that it is live
         found = guest(forms, host.subject, state, host.offers, name, where)
+        found = with_snapshots(found, kept=None)
         yield replace(found, subject=f"{host.subject}/{unique}")
 
 

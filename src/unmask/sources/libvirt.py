@@ -14,7 +14,7 @@ from unmask.connect.libvirt import Connection, DomainRecord, OfferKey, within
 from unmask.dialects import cpuinfo
 from unmask.dialects.libvirt import capabilities, domain, xml
 from unmask.dialects.libvirt.capabilities import Capabilities, DomainCapabilities
-from unmask.dialects.libvirt.guest import Forms, guest
+from unmask.dialects.libvirt.guest import Forms, guest, with_snapshots
 from unmask.dialects.libvirt.place import accelerator, architecture
 from unmask.errors import InputError, UnreadError
 from unmask.model.cpu import HostCpu
@@ -201,7 +201,8 @@ def _guests(
             )
         )
         record = item.record
-        yield guest(forms, host.subject, record.state, host.offers, record.name, uri)
+        found = guest(forms, host.subject, record.state, host.offers, record.name, uri)
+        yield with_snapshots(found, kept=record.snapshots)
 
 
 def _models(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from unmask.dialects.libvirt import domain, xml
-from unmask.dialects.libvirt.guest import Forms, guest
+from unmask.dialects.libvirt.guest import Forms, guest, with_snapshots
 from unmask.model.inventory import Guest, GuestState
 from unmask.model.reading import Known, Missing
 from unmask.model.tie import Tie, TieKind
@@ -52,19 +52,11 @@ def devices(inner: str) -> tuple[Tie, ...]:
          "passthrough", "interface vdpa /dev/vhost-vdpa-0", BOTH),
         ("<interface type='direct'><source dev='eth0' mode='bridge'/></interface>",
          "resource", "interface direct eth0", NEITHER),
-        ("<disk type='file'><source file='/srv/a.qcow2'/><target dev='vda'/></disk>",
-         "local-disk", "vda: /srv/a.qcow2", NEITHER),
-        ("<disk type='block'><source dev='/dev/vg/a'/><target dev='vda'/></disk>",
-         "local-disk", "vda: /dev/vg/a", NEITHER),
-        ("<disk type='volume'><source pool='p' volume='v'/><target dev='vda'/></disk>",
-         "local-disk", "vda: p/v", NEITHER),
         ("<disk type='file'><source file='/a'/><target dev='vda'/><transient/></disk>",
          "local-disk", "vda: /a, transient", LIVE),
         ("<disk type='nvme'><source type='pci' namespace='1'/><target dev='vda'/></disk>",
          "passthrough", "vda: 1", BOTH),
         ("<shmem name='s'><model type='ivshmem-plain'/></shmem>", "resource", "shmem s", LIVE),
-        ("<tpm><backend type='emulator' version='2.0'/></tpm>",
-         "local-disk", "the state of its TPM", NEITHER),
         ("<tpm><backend type='passthrough'><device path='/dev/tpm0'/></backend></tpm>",
          "passthrough", "the host's own TPM (passthrough)", BOTH),
     ],
@@ -73,6 +65,36 @@ def test_a_device(inner: str, kind: str, what: str, stops: tuple[bool, bool]) ->
     (tie,) = devices(inner)
     assert (tie.kind, tie.what, tie.unread) == (kind, what, None)
     assert (tie.live, tie.cold) == stops
+
+
+@pytest.mark.parametrize(
+    ("source", "where"),
+    [
+        ("<disk type='file'><source file='/srv/a.qcow2'/>", "/srv/a.qcow2"),
+        ("<disk type='block'><source dev='/dev/vg/a'/>", "/dev/vg/a"),
+        ("<disk type='volume'><source pool='p' volume='v'/>", "p/v"),
+    ],
+)
+def test_a_disk_that_may_be_shared_or_not(source: str, where: str) -> None:
+    alive, stopped = devices(f"{source}<target dev='vda'/></disk>")
+    assert (alive.what, alive.live, alive.cold, alive.unread) == (f"vda: {where}", *NEITHER, None)
+    assert (stopped.what, stopped.live, stopped.cold) == (alive.what, *COLD)
+    assert isinstance(stopped.unread, Missing)
+
+
+def test_the_state_of_an_emulated_tpm_stays_behind_where_the_guest_is_stopped() -> None:
+    (tie,) = devices("<tpm><backend type='emulator' version='2.0'/></tpm>")
+    assert (tie.what, tie.live, tie.cold) == ("the state of its TPM", *COLD)
+    assert isinstance(tie.unread, Missing)
+
+
+def test_snapshots_stop_every_move() -> None:
+    domain_ = read("<domain type='kvm'><name>web</name></domain>")
+    assert with_snapshots(domain_, kept=False).ties == Known(())
+    (some,) = with_snapshots(domain_, kept=True).ties.value
+    assert (some.kind, some.live, some.cold, some.unread) == (TieKind.SNAPSHOTS, *BOTH, None)
+    (unread,) = with_snapshots(domain_, kept=None).ties.value
+    assert isinstance(unread.unread, Missing)
 
 
 @pytest.mark.parametrize(

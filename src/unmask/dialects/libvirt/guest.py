@@ -9,7 +9,7 @@ from unmask.cpu.resolve import resolve
 from unmask.dialects import start_ties
 from unmask.dialects.declared import Declared
 from unmask.dialects.excerpt import excerpt
-from unmask.dialects.libvirt import request
+from unmask.dialects.libvirt import request, ties
 from unmask.dialects.libvirt.domain import Domain
 from unmask.dialects.libvirt.request import Change
 from unmask.model.cpu import CpuSpec, HypervisorCpu, Mode, Origin, Remark, RemarkKind
@@ -94,6 +94,13 @@ def _ties(forms: Forms) -> Reading[tuple[Tie, ...]]:
     if isinstance(now, Missing) or isinstance(then, Missing):
         return now
     return Known(start_ties.merged(now.value, then.value))
+
+
+def with_snapshots(found: Guest, *, kept: bool | None) -> Guest:
+    """Return the guest with what its snapshots tie it to; `kept` is None where nobody looked."""
+    if not isinstance(found.ties, Known) or found.kind is GuestKind.CONTAINER:
+        return found
+    return replace(found, ties=Known((*found.ties.value, *ties.of_snapshots(kept=kept))))
 
 
 def _declared(forms: Forms) -> Declared:

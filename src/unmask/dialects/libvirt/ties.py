@@ -2,9 +2,10 @@
 
 Sources: qemuMigrationSrcIsAllowed and qemuMigrationSrcIsSafe of src/qemu/qemu_migration.c (libvirt
 10) for what stops a live migration; an offline one (`virsh migrate --offline`) sends the definition
-alone and looks at nothing. A disk that is no network disk is on storage that both hosts have, which
-its path does not tell, or it is copied (`--copy-storage-all`): to be known, no hindrance. The
-networks and bridges that interfaces are connected to are taken to be everywhere.
+alone and looks at snapshots only, which stop both. A disk that is no network disk is on storage
+that both hosts have, which its path does not tell, or a live migration copies it
+(`--copy-storage-all`); an offline one copies nothing. The networks and bridges that interfaces are
+connected to are taken to be everywhere.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from unmask.dialects.libvirt.xml import Element
 
 LIMIT = 100
+LOCAL = Missing("whether the target has the same storage is not known", "a look at its storage")
+TPM = Missing(
+    "an offline migration leaves it behind", "a copy of its directory in /var/lib/libvirt/swtpm"
+)
+SNAPSHOTS = Missing("whether it has snapshots is not known", "a libvirt URI")
 MOST = 128
 """Elements of one kind that are looked at."""
 
@@ -57,6 +63,13 @@ def ties(root: Element, arguments: list[str]) -> tuple[Tie, ...]:
     found += [start_ties.of_file(f"{tag} {excerpt(text, LIMIT)}") for tag, text in texts if text]
     found += start_ties.of_arguments(arguments, "qemu:commandline")
     return tuple(found)
+
+
+def of_snapshots(*, kept: bool | None) -> tuple[Tie, ...]:
+    """Return what a domain's snapshots tie it to; `kept` is None where nobody has looked."""
+    if kept is False:
+        return ()
+    return (Tie(TieKind.SNAPSHOTS, "its snapshots", unread=None if kept else SNAPSHOTS),)
 
 
 def _security(root: Element) -> Iterator[Tie]:
@@ -156,6 +169,7 @@ def _disks(root: Element) -> Iterator[Tie]:
             yield Tie(TieKind.LOCAL_DISK, f"{what}, transient", live=True, cold=False)
         else:
             yield Tie(TieKind.LOCAL_DISK, what, live=False, cold=False)
+            yield Tie(TieKind.LOCAL_DISK, what, live=False, cold=True, unread=LOCAL)
 
 
 def _directories(root: Element) -> Iterator[Tie]:
@@ -194,7 +208,8 @@ def _modules(root: Element) -> Iterator[Tie]:
     """An emulated TPM's state goes along with a live migration, and stays with an offline one."""
     for item in root.findall("devices/tpm/backend")[:1]:
         if item.get("type") == "emulator":
-            yield Tie(TieKind.LOCAL_DISK, "the state of its TPM", live=False, cold=False)
+            said = "the state of its TPM"
+            yield Tie(TieKind.LOCAL_DISK, said, live=False, cold=True, unread=TPM)
         else:
             kind = excerpt(item.get("type", ""), LIMIT)
             yield Tie(TieKind.PASSTHROUGH, f"the host's own TPM ({kind})")
