@@ -133,6 +133,16 @@ if [ -n "$missing" ]; then
     install_missing
 fi
 
+# --- Other releases -----------------------------------------------------------------------------
+
+# Tests hold unmask to other versions of OpenSSL and QEMU than this system's. They are unpacked beside
+# the guest image and not installed; where that fails, those tests are skipped and say so.
+if [ "$purpose" = test ] && has apt-get; then
+    for others in tools/openssl_versions.sh tools/qemu_versions.sh; do
+        "$others" >/dev/null 2>&1 || say "$others failed; the tests that need it are skipped"
+    done
+fi
+
 # --- Virtual environment ------------------------------------------------------------------------
 
 venv=.venv
