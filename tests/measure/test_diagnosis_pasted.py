@@ -37,6 +37,20 @@ class TestPasted:
     def test_cause(self, rates: Rates, cause: Cause) -> None:
         assert diagnose(result(rates)).cause is cause
 
+    @pytest.mark.parametrize(
+        ("rates", "said"),
+        [
+            ({"aes-256-gcm": {PLAIN: 300, MASKED: 5400}}, "mixed up"),
+            ({"aes-256-gcm": {PLAIN: 300, MASKED: 5400, FORCED: 3528}}, "mixed up"),
+            ({"aes-256-gcm": {PLAIN: 5400, MASKED: 5400}}, "nothing was masked"),
+            ({"aes-256-ctr": {PLAIN: 700, MASKED: 690}}, "nothing was masked"),
+        ],
+    )
+    def test_masked_runs_that_are_none(self, rates: Rates, said: str) -> None:
+        found = diagnose(replace(result(rates), method="pasted"))
+        assert found.cause is Cause.INCONCLUSIVE
+        assert said in found.sentence
+
     def test_one_rate_is_no_certainty(self) -> None:
         assert diagnose(result(plain(aes_256_gcm=700))).confidence is Confidence.TENTATIVE
         assert diagnose(result(plain(aes_256_gcm=30))).confidence is Confidence.TENTATIVE

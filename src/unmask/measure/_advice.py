@@ -27,6 +27,10 @@ LOOK_AT_TYPE = "On a hypervisor's guest: look at its CPU type, which is the usua
 MEASURE_MORE = (
     "Measure with the masked and the forced run as well, with 8 or 16 KiB blocks and -evp."
 )
+MEASURE_MASKED = (
+    'Measure both again, the masked run with OPENSSL_ia32cap="~0x200000200000000" before the '
+    "command, and the other without any."
+)
 USE_KVM = (
     "Give the guest KVM (Proxmox: no `kvm: 0`; libvirt: domain type kvm); on the node, see that "
     "/dev/kvm is there and virtualisation is on in the firmware."

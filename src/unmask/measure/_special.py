@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from unmask.measure import _advice, _alone
 from unmask.measure._case import Case
-from unmask.measure._figures import Answer, Ratio
+from unmask.measure._figures import Answer, Ratio, faster
 from unmask.measure._words import against, rate, times
 from unmask.measure.statistics import series
-from unmask.model.bench import MASKED, PADLOCK, PLAIN, Cause, Diagnosis, Ended, Tool
+from unmask.model.bench import FORCED, MASKED, PADLOCK, PLAIN, Cause, Diagnosis, Ended, Tool
 from unmask.model.finding import Confidence
 
+PASTED = "pasted"
+"""The method of a result that somebody else has measured."""
 _USED = 2.0
 """PadLock's engine against OpenSSL's own code, from which it does the work."""
 
@@ -140,6 +142,33 @@ def crashed(case: Case) -> Diagnosis:
         sentence,
         case.circumstances(),
         (advice,),
+        (),
+        Confidence.FIRM,
+    )
+
+
+def mixed(case: Case) -> Diagnosis | None:
+    """Return that the masked runs were not masked, or are the others; None where they may be.
+
+    Masking makes nothing faster. It does where the login's own variable hides more than the mask,
+    which replaces it: then that variable is what there is to tell.
+    """
+    names = (*case.figures.gcm, *case.figures.other)
+    backwards = faster(case.figures.ratios(names, MASKED, PLAIN)) is Answer.YES
+    own = case.override and case.result.method != PASTED
+    sure = case.beyond_software or (case.alone is Answer.YES and case.shows_aes is None)
+    equal = faster(case.figures.ratios(names, PLAIN, MASKED)) is Answer.NO
+    if backwards and not own:
+        why = "the masked run is faster than the other, so that the two may have been mixed up"
+    elif sure and equal and not backwards:
+        why = "the masked run is faster than any software, so that nothing was masked in it"
+    else:
+        return None
+    return Diagnosis(
+        Cause.INCONCLUSIVE,
+        f"This does not tell whether AES-NI is in use: {why}.",
+        case.evidence(MASKED, FORCED),
+        (_advice.MEASURE_MASKED,),
         (),
         Confidence.FIRM,
     )

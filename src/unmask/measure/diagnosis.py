@@ -63,6 +63,8 @@ def _by_figures(case: Case) -> Diagnosis:
         return _kernel(case)
     if case.crawls:
         return _verdicts.emulated(case)
+    if mixed := _special.mixed(case):
+        return mixed
     aes = case.figures.aes()
     if aes is Answer.YES:
         return _used(case)
