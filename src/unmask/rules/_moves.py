@@ -12,7 +12,7 @@ from unmask.model.finding import Confidence, Problem, Severity
 from unmask.model.inventory import GuestKind, GuestState, Host
 from unmask.model.move import MoveCase
 from unmask.model.move_kind import BOTH, COLD, LIVE, MoveKind
-from unmask.model.reading import Known
+from unmask.model.reading import Known, Missing
 from unmask.rules import _models, _words
 
 PASSING = (Mode.HOST, Mode.MAXIMUM)
@@ -121,6 +121,15 @@ def foreign(guest: str, host: str) -> bool:
     return bool(guest and host) and guest != host and (guest, host) != ("i686", "x86_64")
 
 
+def unasked(target: Host, why: Missing, what: str) -> Problem:
+    """Return that a target could not be asked, of what does not depend on its CPU."""
+    return told(
+        f"Whether {target.name} can run the {what} is not known: {why.reason}.",
+        unsure=(COLD,),
+        needs=why.needs or f"/proc/cpuinfo of {target.name}",
+    )
+
+
 def leaves_cluster(move: MoveCase) -> bool:
     """Return whether the target is in another cluster than the guest."""
     source = move.source
@@ -157,6 +166,7 @@ __all__ = [
     "qemu",
     "same_silicon",
     "told",
+    "unasked",
     "under_kvm",
     "version",
     "withdrawn",

@@ -11,7 +11,8 @@ newer one adds some, so that a guest with `max` that comes back to an older one 
 It resolves the guest's CPU with the target's version of QEMU. A live move that loses a flag is
 blocked, and one of which that is not known is unknown; for both the source's and the target's
 version have to be known where they matter. A start that the target's QEMU cannot do blocks the cold
-move. All else is only told.
+move, and a target that could not be asked (an offline node) leaves it unknown. All else is only
+told.
 
 ## Remedy
 
@@ -38,6 +39,7 @@ from collections.abc import Iterator
 from unmask.model.cpu import Accelerator, State
 from unmask.model.finding import About, Problem, Rule
 from unmask.model.move import MoveCase
+from unmask.model.reading import Missing
 from unmask.rules import _moves
 from unmask.rules._moves import COLD, LIVE
 
@@ -50,6 +52,8 @@ def check(move: MoveCase) -> Iterator[Problem]:
     if not move.started.starts:
         why = move.started.steps[-1] if move.started.steps else "QEMU refuses it"
         yield _moves.told(f"Started on {target} it fails: {why}.", stops=(COLD,))
+    elif isinstance(move.target.cpu, Missing):
+        yield _moves.unasked(move.target, move.target.cpu, "guest")
     if not _moves.alive(move):
         return
     if move.alive.lost:

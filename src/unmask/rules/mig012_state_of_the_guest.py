@@ -80,11 +80,7 @@ def _container(move: MoveCase) -> Iterator[Problem]:
     """Yield what a container needs of its next node: that it is there, and of its kind."""
     target, arch = move.target, move.case.guest.arch
     if isinstance(target.cpu, Missing):
-        yield _moves.told(
-            f"Whether {target.name} can run the container is not known: {target.cpu.reason}.",
-            unsure=(COLD,),
-            needs=target.cpu.needs or f"/proc/cpuinfo of {target.name}",
-        )
+        yield _moves.unasked(target, target.cpu, "container")
     elif _moves.foreign(arch, target.cpu.value.arch):
         yield _moves.told(
             f"{target.name} is a host of {target.cpu.value.arch} and runs no programs of {arch}.",
