@@ -166,6 +166,8 @@ def test_a_guest_of_the_ha_manager_is_not_written_where_its_restart_would_be_ref
         (("--cpu", "host", "--vm", "101", "--all", "--select", "CRY001"), "say which guests"),
         (("--cpu", "host", "--vm", "101", "--verify"), "add --restart"),
         (("--cpu", "host", "--vm", "101", "--bench"), "add --verify"),
+        (("--cpu", "host", "--vm", "101", "--auto-undo"), "add --restart"),
+        (("--cpu", "host", "--vm", "101", "--force-stop"), "add --restart"),
         (("--cpu", "host", "--vm", "101", "--ack", "RST998"), "there is no such rule"),
         (("--cpu", "host", "--vm", "101", "--restart", "--when-stopped"), "exclude each other"),
         (("--cpu", "host", "--vm", "999"), "there is no such guest"),

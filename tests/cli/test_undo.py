@@ -9,7 +9,8 @@ import pytest
 
 from support.changes import applied, plan_for
 from support.fake_target import FakeGuest, FakeTarget, Memory, kind, place
-from unmask.cli import changing
+from unmask.cli import changing, terminal
+from unmask.errors import UsageError
 from unmask.fixes import _target
 from unmask.fixes.journal import Journal
 from unmask.model.change import Phase, Setting
@@ -187,3 +188,22 @@ def test_ctrl_c_says_where_to_go_on(command: Command, target: FakeTarget, run_id
     assert "run `unmask recover`, which looks at the guests" in answer.errors
     target.at = lambda _point: None
     assert "it has its new CPU, not set" in command("recover").output
+
+
+def test_a_report_that_is_lost_does_not_say_that_nothing_was_done(
+    command: Command, target: FakeTarget, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: str) -> None:
+        raise UsageError("standard output: cannot be written: No space left on device")
+
+    monkeypatch.setattr(terminal, "put", full)
+    answer = command("undo", run_id)
+    assert target.store.load().cpu is None
+    assert answer.code == 4
+    assert "unmask history" in answer.errors
+
+
+def test_force_stop_without_a_restart(command: Command, target: FakeTarget, run_id: str) -> None:
+    answer = command("undo", run_id, "--force-stop")
+    assert answer.code == 2
+    assert target.calls == []

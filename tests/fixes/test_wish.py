@@ -68,6 +68,9 @@ def test_what_is_no_cpu_is_refused(text: str) -> None:
         ("kvm64,flags=+pcid;-aes,hidden=1,phys-bits=host", "+aes",
          "kvm64,flags=+pcid;+aes,hidden=1,phys-bits=host"),
         ("kvm64,flags=+pcid", "host", "host,flags=+pcid"),
+        # Of a flag that is there twice the last one counts.
+        ("kvm64,flags=-aes;+pcid;-aes", "+aes", "kvm64,flags=+aes;+pcid"),
+        ("kvm64,flags=-aes;+aes", "-aes", "kvm64,flags=-aes"),
         ("cputype=host,hidden=1", "x86-64-v3", "x86-64-v3,hidden=1"),
         ("hidden=1,cputype=host", "+aes", "host,hidden=1,flags=+aes"),
         ("host,hv-vendor-id=me,level=30", "kvm64,-pcid",

@@ -11,6 +11,7 @@ import typer
 from unmask.cli import choices, collecting, terminal
 from unmask.cli.collecting import Asked
 from unmask.config.settings import Settings, Target
+from unmask.errors import ChangeError, UsageError
 from unmask.fixes import _state, _target
 from unmask.fixes.journal import Journal
 from unmask.fixes.run import Outcome
@@ -82,6 +83,21 @@ def told() -> Iterator[None]:
             "`unmask recover`, which looks at the guests"
         )
         raise
+
+
+@contextmanager
+def reported(run: str) -> Iterator[None]:
+    """Tell where the outcome is to be had where the report on a run cannot be written.
+
+    Raises:
+        ChangeError: Instead of the `UsageError` that would say that nothing was done.
+    """
+    try:
+        yield
+    except UsageError as error:
+        raise ChangeError(
+            f"{error}; the run had ended by then: unmask history {run} has what became of it"
+        ) from error
 
 
 def progress(plan: Plan, phase: Phase) -> None:

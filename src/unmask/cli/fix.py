@@ -171,6 +171,10 @@ def _check(
         raise UsageError("--verify looks at what a restart has brought: add --restart")
     if wants.bench and not wants.verify:
         raise UsageError("--bench measures before and after: add --verify")
+    if wants.orders.auto_undo and not wants.orders.restart:
+        raise UsageError("--auto-undo is for a guest that does not come back: add --restart")
+    if wants.orders.force_stop and not wants.orders.restart:
+        raise UsageError("--force-stop is a part of a restart: add --restart")
     if wants.orders.only_stopped and wants.orders.restart:
         raise UsageError("--when-stopped and --restart exclude each other")
 
@@ -227,6 +231,7 @@ def _done(document: FixDocument, planner: Planner, ready: Sequence[Plan], wants:
     """Make the changes, show what became of them, and return the exit code."""
     book = changing.book()
     recover.refuse_unsettled(book)
+    wants.shown.begin(document)
     before = fixing.measured(planner.where, ready) if wants.bench else None
     prover = Prover(planner.where, wants.orders.seconds_up, before)
     hooks = Hooks(
@@ -240,7 +245,8 @@ def _done(document: FixDocument, planner: Planner, ready: Sequence[Plan], wants:
         outcomes = running.apply(ready, writer, book, hooks, wants.orders)
     terminal.progress("")
     results = tuple(_result(item, prover) for item in outcomes)
-    wants.shown.show(replace(document, results=results, run_id=outcomes[0].run))
+    with changing.reported(writer.ident):
+        wants.shown.show(replace(document, results=results, run_id=writer.ident))
     return changing.exit_code(outcomes) or (changing.FAILED if document.refused else 0)
 
 

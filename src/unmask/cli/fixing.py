@@ -13,10 +13,11 @@ from unmask.benches.bench import Effort, Wanted
 from unmask.benches.bench import Site as BenchSite
 from unmask.cli import choices, collecting, guests, measuring, terminal
 from unmask.cli.collecting import Asked
+from unmask.dialects.libvirt import cpu_same
 from unmask.engine import run as judging
 from unmask.engine.cases import guest_cases
 from unmask.errors import ChangeError, TargetError, UnmaskError, UsageError
-from unmask.fixes import proof
+from unmask.fixes import _pve_value, proof
 from unmask.fixes._target import Target as ChangeTarget
 from unmask.fixes.plan import plan as make_plan
 from unmask.measure.compare import compare
@@ -185,7 +186,7 @@ class Planner:
 
         Raises:
             TargetError: It cannot be read again.
-            ChangeError: The guest is gone.
+            ChangeError: The guest is gone, or the wish would come to something else now.
         """
         visits = {guest.subject: guest for guest in self.where.inventory.guests}
         fresh = self.where.read_again()
@@ -205,6 +206,14 @@ class Planner:
             target=self.where.target,
             before=plan.before,
         )
+        made = again.custom_model or plan.custom_model  # somebody may have made it meanwhile
+        same = _pve_value.same if proxmox else cpu_same.same
+        if not same(again.after.value, plan.after.value) or made != plan.custom_model:
+            # These costs would be another CPU's than the one that is written.
+            raise ChangeError(
+                f"--cpu {self.wish} comes to something else now than when this was planned: what "
+                "was read has changed; nothing was written; plan it again"
+            )
         return again.constraints
 
 

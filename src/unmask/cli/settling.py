@@ -39,6 +39,15 @@ class Shown:
     output: Path | None
     diff: bool
 
+    def begin(self, document: FixDocument) -> None:
+        """Write the plan to the report's file: better it cannot be written now than afterwards.
+
+        Raises:
+            UsageError: It cannot.
+        """
+        if self.output and (self.output.is_file() or not self.output.exists()):
+            self.show(document)
+
     def show(self, document: FixDocument) -> None:
         """Write or print the report."""
         if self.diff:

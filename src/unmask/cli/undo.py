@@ -11,6 +11,7 @@ import typer
 
 from unmask.cli import access, changing, collecting, ssh, terminal
 from unmask.cli.collecting import Asked
+from unmask.errors import UsageError
 from unmask.fixes import recover, undo
 from unmask.fixes import run as running
 from unmask.fixes._change import named
@@ -70,12 +71,18 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         seconds_up=deadline,
         reason=reason,
     )
+    if force_stop and not restart:
+        raise UsageError("--force-stop is a part of a restart: add --restart")
     book, hooks = changing.book(), Hooks(changing.opener(asked), progress=changing.progress)
     recover.refuse_unsettled(book)
     wanted = book.run(one)
     found = undo.plan(wanted, book.runs(), vm or (), hooks.open)
     outcomes = () if dry_run else _done(book, wanted.ident, found, hooks, orders)
-    _show(found, outcomes)
+    if outcomes:
+        with changing.reported(outcomes[0].run):
+            _show(found, outcomes)
+    else:
+        _show(found, outcomes)
     stuck = any(left.failed for left in found.left)
     raise typer.Exit(changing.FAILED if stuck else changing.exit_code(outcomes))
 

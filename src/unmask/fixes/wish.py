@@ -130,11 +130,10 @@ def proxmox_value(before: str | None, words: Words, names: Mapping[str, str], de
     kept.pop("cputype", None)
     present = [flag for flag in kept.get("flags", "").split(";") if flag]
     wanted = dict.fromkeys(words.on, "+") | dict.fromkeys(words.off, "-")
-    merged = []
-    for flag in present:
-        sign = wanted.pop(features.canonical(flag[1:]), flag[0])
-        merged.append(f"{sign}{flag[1:]}")
-    merged += [f"{sign}{names[flag]}" for flag, sign in wanted.items()]
+    there = {features.canonical(flag[1:]) for flag in present}
+    # A flag may be there twice, and the last counts.
+    merged = [f"{wanted.get(features.canonical(flag[1:]), flag[0])}{flag[1:]}" for flag in present]
+    merged += [f"{sign}{names[flag]}" for flag, sign in wanted.items() if flag not in there]
     if merged:
         kept["flags"] = ";".join(dict.fromkeys(merged))
     kept |= words.rest

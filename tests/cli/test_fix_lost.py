@@ -1,0 +1,72 @@
+"""What of `unmask fix` is told where the report is lost, or what was planned is not so any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import fix_lab
+from support.fix_command import Command, FixLab
+from unmask.cli import changing, settling
+from unmask.errors import UsageError
+from unmask.fixes import plan as planning
+from unmask.fixes import run
+from unmask.lab.lab import Lab
+from unmask.model.change import Plan, Setting
+
+HOST = ("--ack", "MIG002,MIG009,RST001", "--yes")
+PUT = "PUT /nodes/{node}/qemu/{vmid}/config"
+
+
+@pytest.fixture
+def lab(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FixLab]:
+    fix_lab.impatient(monkeypatch)
+    with Lab(pace=0) as made:
+        yield FixLab(made, command, tmp_path)
+
+
+def test_a_report_that_cannot_be_written_is_found_before_anything_is_done(
+    lab: FixLab, tmp_path: Path
+) -> None:
+    there = tmp_path / "nowhere" / "report"
+    answer = lab.fix("111", "Westmere", "--ack", "MIG001", "--yes", "--output", str(there))
+    assert answer.code == 2
+    assert "cannot be written" in answer.errors
+    assert lab.writes == []
+
+
+def test_a_report_that_is_lost_does_not_say_that_nothing_was_done(
+    lab: FixLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise UsageError("standard output: cannot be written: No space left on device")
+
+    monkeypatch.setattr(settling.Shown, "show", full)
+    answer = lab.fix("101", "host", *HOST)
+    assert lab.writes == [PUT]
+    assert answer.code == 4
+    assert f"unmask history {changing.book().runs()[-1].ident}" in answer.errors
+
+
+def test_costs_of_another_cpu_than_the_one_that_is_written_are_no_costs(
+    lab: FixLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is recommended may change between the plan and the write."""
+    apply, plan = run.apply, planning.plan
+
+    def other(*words: Any, **more: Any) -> Plan:
+        return replace(plan(*words, **more), after=Setting("Westmere"))
+
+    def late(*words: object, **more: object) -> object:
+        monkeypatch.setattr("unmask.cli.fixing.make_plan", other)
+        return apply(*words, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run, "apply", late)
+    answer = lab.fix("101", "host", *HOST)
+    assert answer.code == 4
+    assert "comes to something else now" in " ".join(answer.output.split())
+    assert lab.writes == []
