@@ -269,8 +269,11 @@ class Prover:
     def _measured(self, plan: Plan) -> list[str]:
         before = (self.before or {}).get(plan.place.subject)
         after = measured(self.where, [plan]).get(plan.place.subject)
-        if before is None or after is None or not after.samples:
-            return ["It could not be measured, before or after."]
+        if before is None or after is None or not (before.samples and after.samples):
+            told = [
+                text for one in (before, after) if one and not one.samples for text in one.problems
+            ]
+            return list(dict.fromkeys(told)) or ["It could not be measured, before or after."]
         return [change.sentence for change in compare(before, after)]
 
 
