@@ -10,7 +10,10 @@ from unmask import plugins
 from unmask.engine import evacuate, moves
 from unmask.model.finding import Rule
 from unmask.model.inventory import Inventory
-from unmask.model.migration import Plan
+from unmask.model.migration import MigrationDocument, Plan, Question
+from unmask.model.report import Run
+from unmask.report import _migration
+from unmask.report._paint import Paint
 
 RULES = plugins.load("unmask.rules", "RULE", Rule)
 THREE = {"lab/one": "cascadelake", "lab/three": "cascadelake", "lab/two": "broadwell"}
@@ -85,6 +88,37 @@ def test_those_that_belong_together_go_together() -> None:
     pair = {"cpu": "kvm64", "confined": [{"rule": "pair", "together": ["lab/1", "lab/2"]}]}
     found = steps(site(pair, pair, {"cpu": "kvm64", "host": "lab/three"}))
     assert found["1"] == found["2"]
+
+
+def test_one_does_not_go_where_another_that_belongs_to_it_cannot() -> None:
+    rule = {"rule": "pair", "together": ["lab/1", "lab/2"]}
+    tie = {"kind": "passthrough", "what": "hostpci0", "nodes": ["three"]}
+    free, held = {"cpu": "kvm64", "confined": [rule]}, {"cpu": "kvm64", "confined": [rule]}
+    found = steps(site(free, {**held, "ties": [tie]}, {"cpu": "kvm64", "host": "lab/two"}))
+    assert found["1"] == found["2"] == ("live", "three")
+    stuck = steps(site(free, {**held, "ties": [{**tie, "nodes": []}]}))
+    assert [how for how, _ in stuck.values()] == ["stays", "stays"]
+
+
+def test_who_stays_for_the_sake_of_others_is_told_so() -> None:
+    rule = {"rule": "apart", "apart": ["lab/1", "lab/2"]}
+    guest = {"cpu": "kvm64", "confined": [rule]}
+    read = site(guest, guest, hosts={"lab/one": "broadwell", "lab/two": "broadwell"})
+    found = moves.moves(read, RULES, moves.Asked())
+    run = Run("0", "2026-12-01T00:00:00Z", (), complete=True)
+    plan = evacuate.plan(read, "lab/one", found)
+    document = MigrationDocument(run, Question(evacuate="lab/one"), read, found, plan)
+    text = _migration.render(document, 200, Paint(enabled=False))
+    assert "cannot leave: the cluster's rules on who may share a node leave none" in text
+    assert "no other node" not in text
+
+
+def test_those_that_are_not_asked_about_come_along_by_themselves() -> None:
+    pair = {"cpu": "kvm64", "confined": [{"rule": "pair", "together": ["lab/1", "lab/2"]}]}
+    read = site(pair, pair)
+    found = moves.moves(read, RULES, moves.Asked(guests=frozenset({"lab/1"})))
+    (step,) = evacuate.plan(read, "lab/one", found, ["lab/1"]).steps
+    assert step.how == "live"
 
 
 def test_a_preference_is_kept_where_there_is_a_choice() -> None:

@@ -47,7 +47,11 @@ def plan(
         names={host.subject: host.name for host in inventory.hosts},
         loads=Counter(before),
         where={guest.subject: guest.host for guest in inventory.guests},
-        here={guest.subject for guest in guests},
+        here={guest.subject for guest in inventory.guests if guest.host == node},
+        ways={
+            guest.subject: {move.target for move in choices[guest.subject] if how(guest, move)}
+            for guest in guests
+        },
     )
     order = sorted(guests, key=lambda guest: _freedom(guest, choices[guest.subject]))
     steps = [placing.step(guest, choices[guest.subject]) for guest in order]
@@ -85,6 +89,8 @@ class _Placing:
     """Where each guest is or has been placed."""
     here: set[str]
     """Guests that are still on the node."""
+    ways: dict[str, set[str]]
+    """Where each guest that is asked about could go at all."""
 
     def step(self, guest: Guest, moves: Sequence[Move]) -> Step:
         """Place one guest."""
@@ -125,6 +131,9 @@ class _Placing:
         if rule.nodes and self.names.get(target) not in rule.nodes:
             return False
         if any(self.where.get(other) == target for other in rule.apart):
+            return False
+        staying = self.here.intersection(rule.together, self.ways)
+        if any(target not in self.ways[other] for other in staying):
             return False
         placed = {
             self.where[other]

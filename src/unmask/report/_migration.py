@@ -216,8 +216,11 @@ def _kept(document: MigrationDocument, step: Step, labels: dict[str, str]) -> st
     if step.how == "unknown":
         where = _host(document, step.target)
         return f"Whether {labels[step.guest]} can go to {where} is not known:"
-    end = ":" if step.reasons else ": no other node is there."
-    return f"{labels[step.guest]} cannot leave{end}"
+    if step.reasons:
+        return f"{labels[step.guest]} cannot leave:"
+    judged = any(move.guest == step.guest for move in document.moves)
+    rules = "the cluster's rules on who may share a node leave none that takes it"
+    return f"{labels[step.guest]} cannot leave: {rules if judged else 'no other node is there'}."
 
 
 def _gaps(document: MigrationDocument, width: int) -> list[str]:
