@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from unmask.connect.proxmox_answer import ApiError, refusal
-from unmask.fixes import _pve_words
+from unmask.connect.ssh_session import ExecResult
+from unmask.fixes import _pve_words, proxmox_ssh
 from unmask.fixes._target import ChangedError, RefusedError
 
 ANY = (
@@ -110,3 +111,23 @@ def test_a_guest_that_is_elsewhere() -> None:
     text = "Configuration file 'nodes/pve1/qemu-server/110.conf' does not exist"
     assert _pve_words.moved(error(500, text))
     assert not _pve_words.moved(error(500, "VM is locked (backup)"))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "start failed: command '/usr/bin/kvm -id 1 -object secret,data=S3cret' failed: timeout",
+            "start failed: command '/usr/bin/kvm ...' failed: timeout",
+        ),
+        (
+            "start failed: command '/usr/bin/kvm -name '\\''a b'\\'' -object secret,data=S3cret",
+            "start failed: command '/usr/bin/kvm ...' failed",
+        ),
+        ("start failed: QEMU exited with code 1", "start failed: QEMU exited with code 1"),
+    ],
+)
+def test_what_was_run_is_told_without_its_arguments(said: str, told: str) -> None:
+    """They hold the guest's `args`, and what is told goes into the journal."""
+    assert _pve_words.without_arguments(said) == told
+    assert "S3cret" not in str(proxmox_ssh._failed("qm", ExecResult(255, b"", said.encode())))

@@ -157,7 +157,9 @@ class PveGuest:
             return ""
         row = rows[0] if isinstance(rows, list) and rows else None
         status = row.get("status") if isinstance(row, dict) else None
-        return f" ({status})" if isinstance(status, str) and status not in ("OK", "RUNNING") else ""
+        if not isinstance(status, str) or status in ("OK", "RUNNING"):
+            return ""
+        return f" ({_pve_words.without_arguments(status)})"
 
     def _powered(self, do: Callable[[str], None]) -> str:
         """Do something to the guest's power; return what to add where its answer was lost."""

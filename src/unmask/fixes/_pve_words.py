@@ -25,6 +25,9 @@ STALE = re.compile(r"checksum miss?match|detected modified configuration", re.IG
 CONFIG = re.compile(r"VM\.Config\.\S+ or \S+ or ")
 """Any of the privileges that let somebody try; only one of them is enough for `cpu`."""
 
+COMMAND = re.compile(r"command '([^\s']+)(?: .*' failed| (?!.*' failed).*$)", re.DOTALL)
+"""PVE::Tools::run_command quotes all that it ran when that fails or takes too long."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Saying:
@@ -88,6 +91,14 @@ SAYINGS = (
         "the guest did not do what it was asked to in time",
     ),
 )
+
+
+def without_arguments(text: str) -> str:
+    """Return what a task says without the arguments of a command in it.
+
+    QEMU's hold the guest's `args`, and those may hold passwords: they go into no journal.
+    """
+    return COMMAND.sub(r"command '\1 ...' failed", text)
 
 
 def lost(error: ApiError) -> bool:

@@ -128,8 +128,8 @@ class ApiWay:
             rows = []
         lines = [str(row.get("t", "")) for row in rows if isinstance(row, dict)]
         told = [line for line in lines if line and not line.startswith("TASK ERROR")]
-        tail = "; ".join(told[-LOG_LINES:])[-TEXT_LIMIT:]
-        said = status[:TEXT_LIMIT] or "the task has failed"
+        tail = _pve_words.without_arguments("; ".join(told[-LOG_LINES:]))[-TEXT_LIMIT:]
+        said = _pve_words.without_arguments(status)[:TEXT_LIMIT] or "the task has failed"
         raise TaskError(said + (f" (log: {tail})" if tail else ""))
 
 

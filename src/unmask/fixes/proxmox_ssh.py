@@ -16,7 +16,7 @@ from typing import Any
 from unmask.connect.proxmox_answer import ApiError
 from unmask.connect.ssh_session import ExecResult, Limit
 from unmask.errors import TargetError
-from unmask.fixes import _pve_model, _pve_model_file
+from unmask.fixes import _pve_model, _pve_model_file, _pve_words
 from unmask.fixes._pve_guest import PveGuest
 from unmask.fixes._pve_way import Change
 from unmask.fixes._target import Kind
@@ -134,7 +134,8 @@ def _failed(program: str, result: ExecResult) -> ApiError:
         return ApiError(f"there is no {program} on the node", "root on a Proxmox VE node", 500)
     lines = [line.strip() for line in result.stderr.decode("utf-8", "replace").splitlines()]
     told = [line for line in lines if line and not line.startswith(USAGE)]
-    text = "; ".join(told[-LAST_LINES:])[-TEXT_LIMIT:] or f"{program} ended with {result.status}"
+    said = _pve_words.without_arguments("; ".join(told[-LAST_LINES:]))[-TEXT_LIMIT:]
+    text = said or f"{program} ended with {result.status}"
     return ApiError(text, status=500 if result.status > 0 else 0)
 
 
