@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 
 from unmask.cpu import move_views
 from unmask.errors import UnreadError
@@ -136,6 +137,7 @@ def leaves_cluster(move: MoveCase) -> bool:
     return isinstance(source, Known) and source.value.cluster != move.target.cluster
 
 
+@lru_cache(maxsize=1024)
 def version(text: str) -> tuple[int, ...]:
     """Return the first two numbers of a version, () where there are none."""
     return tuple(int(part) for part in re.findall(r"\d{1,5}", text)[:2])
