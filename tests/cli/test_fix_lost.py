@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,8 @@ import pytest
 
 from support import fix_lab
 from support.fix_command import Command, FixLab
-from unmask.cli import changing, settling
-from unmask.errors import UsageError
+from unmask.cli import changing, collecting, settling
+from unmask.errors import TargetError, UsageError
 from unmask.fixes import plan as planning
 from unmask.fixes import run
 from unmask.lab.lab import Lab
@@ -70,3 +71,39 @@ def test_costs_of_another_cpu_than_the_one_that_is_written_are_no_costs(
     assert answer.code == 4
     assert "comes to something else now" in " ".join(answer.output.split())
     assert lab.writes == []
+
+
+def test_a_moment_in_which_nobody_answers_takes_no_change_back(
+    lab: FixLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, count = collecting.read, itertools.count(1)
+
+    def sometimes(*words: Any, **more: Any) -> Any:
+        if next(count) == 3:  # after the plan and the look right before the write
+            raise TargetError("pve1: the API did not answer")
+        return read(*words, **more)
+
+    monkeypatch.setattr(collecting, "read", sometimes)
+    monkeypatch.setattr("unmask.cli.fixing.PAUSE", 0.0)
+    lab.options, lab.token = (), "root"
+    answer = lab.fix("101", "host", *HOST, "--restart", "--verify", "--auto-undo")
+    assert answer.code == 0, answer.output
+    assert next(count) > 4
+    assert "The guest itself sees AES-NI" in answer.output
+
+
+def test_a_benchmark_that_fails_takes_no_change_back(
+    lab: FixLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = itertools.count(1)
+
+    def once(*_: object) -> dict[str, object]:
+        if next(count) > 1:
+            raise TargetError("pve1: the API did not answer")
+        return {}
+
+    monkeypatch.setattr("unmask.cli.fixing.measured", once)
+    lab.options, lab.token = (), "root"
+    answer = lab.fix("101", "host", *HOST, "--restart", "--verify", "--bench", "--auto-undo")
+    assert answer.code == 0, answer.output
+    assert "could not be measured again" in " ".join(answer.output.split())

@@ -24,7 +24,7 @@ from unmask.measure.compare import compare
 from unmask.model.bench import BenchResult
 from unmask.model.case import GuestCase
 from unmask.model.change import Constraint, Place, Plan, Setting
-from unmask.model.inventory import Gap, Guest, GuestKind, Inventory, Platform
+from unmask.model.inventory import Guest, GuestKind, Inventory, Platform
 from unmask.model.reading import Known
 from unmask.model.source import CollectOptions, Source
 from unmask.model.workload import Finder
@@ -252,35 +252,38 @@ class Prover:
         from unmask.visits._visit import visit  # noqa: PLC0415 - only where it is wanted
 
         end = time.monotonic() + self.seconds
+        subject = plan.place.subject
         while True:
-            read = self.where.read_again()
-            subject = plan.place.subject
-            found = replace(read, guests=tuple(g for g in read.guests if g.subject == subject))
-            seen = visit(self.where.target, found, self.where.options)
-            guest = seen.guests[0] if seen.guests else None
-            if guest and isinstance(guest.visit.inside, Known):
-                case = self.where.cases(seen)[0]
-                if isinstance(guest.visit.inside.value.cpu, Known):
-                    return case
+            try:
+                read = self.where.read_again()
+            except TargetError as error:  # a moment's trouble is no reason to take a change back
+                why = str(error)
+            else:
+                found = replace(read, guests=tuple(g for g in read.guests if g.subject == subject))
+                seen = visit(self.where.target, found, self.where.options)
+                guest = seen.guests[0] if seen.guests else None
+                if guest and isinstance(guest.visit.inside, Known):
+                    case = self.where.cases(seen)[0]
+                    if isinstance(guest.visit.inside.value.cpu, Known):
+                        return case
+                why = next((gap.reason for gap in seen.gaps if gap.subject == subject), "")
             if time.monotonic() >= end:
-                raise ChangeError(_shut(seen.gaps, subject, self.seconds))
+                said = f"nobody could look into it within {self.seconds:g} s after its start"
+                raise ChangeError(f"{said}: {why}" if why else said)
             time.sleep(PAUSE)
 
     def _measured(self, plan: Plan) -> list[str]:
         before = (self.before or {}).get(plan.place.subject)
-        after = measured(self.where, [plan]).get(plan.place.subject)
+        try:
+            after = measured(self.where, [plan]).get(plan.place.subject)
+        except UnmaskError as error:
+            return [f"It could not be measured again: {error}."]
         if before is None or after is None or not (before.samples and after.samples):
             told = [
                 text for one in (before, after) if one and not one.samples for text in one.problems
             ]
             return list(dict.fromkeys(told)) or ["It could not be measured, before or after."]
         return [change.sentence for change in compare(before, after)]
-
-
-def _shut(gaps: Sequence[Gap], subject: str, seconds: float) -> str:
-    why = [gap.reason for gap in gaps if gap.subject == subject]
-    said = f": {why[0]}" if why else ""
-    return f"nobody could look into it within {seconds:g} s after its start{said}"
 
 
 def measured(where: Site, plans: Sequence[Plan]) -> dict[str, BenchResult]:
