@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from support.bench_shell import SPEED
+from unmask.benches import _answer
 from unmask.dialects import saved_bench
-from unmask.model.bench import Tool
+from unmask.model.bench import BenchResult, Tool
 
 from .conftest import Command
 
@@ -51,6 +52,8 @@ def quick_openssl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (programs / "openssl").write_text(f"#!/bin/sh\n{OPENSSL}\n")
     (programs / "openssl").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    # It sleeps, so that what it waits for a processor has nothing to do with its figures.
+    monkeypatch.setattr(_answer, "MOST_WAITED", 0.0)
 
 
 def machines(output: str) -> list[dict[str, Any]]:
@@ -156,6 +159,36 @@ def test_results_are_saved_and_compared(command: Command, tmp_path: Path) -> Non
     told = {change["algorithm"]: change["credit"] for change in one["changes"]}
     assert told["aes-256-gcm"] == "none"
     assert one["diagnosis"]["cause"] in ("active", "slow", "kernel-differs"), one["diagnosis"]
+
+
+def test_nothing_to_compare_with_is_told(command: Command, tmp_path: Path) -> None:
+    saved = tmp_path / "before.json"
+    saved.write_text(saved_bench.dump(()))
+    answer = command("bench", "--node", "local", "--compare", str(saved))
+    assert answer.code == 2
+    assert "before.json: holds no results" in answer.errors
+
+
+@pytest.mark.usefixtures("quick_openssl")
+def test_results_of_another_machine_are_told(command: Command, tmp_path: Path) -> None:
+    saved = tmp_path / "before.json"
+    saved.write_text(saved_bench.dump((BenchResult("lab/7", method="quick"),)))
+    words = ("--node", "local", "--algorithms", "aes-256-gcm", "--quick", "--compare", str(saved))
+    answer = command("bench", *words)
+    assert answer.code == 0
+    assert "hold none of this machine" in answer.output
+
+
+def test_an_openssl_that_gives_no_figure_is_no_success(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "openssl").write_text('#!/bin/sh\n[ "$1" != version ] || echo OpenSSL 3.0.19\n')
+    (programs / "openssl").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    words = ("--node", "local", "--algorithms", "chacha20-poly1305", "--quick")
+    assert command("bench", *words).code == 3
 
 
 def test_a_machine_that_cannot_be_reached_is_told(command: Command) -> None:

@@ -88,3 +88,9 @@ def test_what_is_no_such_file_is_refused(text: str, said: str) -> None:
 def test_a_machine_that_appears_twice_is_refused() -> None:
     with pytest.raises(InputError, match="'lab/102' appears twice"):
         saved_bench.load(saved_bench.dump((RESULTS[1], RESULTS[1])))
+
+
+@pytest.mark.parametrize("rate", [-5, -0.001, 1e300])
+def test_rates_that_cannot_be_are_refused(rate: float) -> None:
+    with pytest.raises(InputError, match=r"results\[0\]\.samples\[0\]\.rate cannot be a rate"):
+        saved_bench.load(altered(rate=rate))

@@ -6,6 +6,7 @@ import pytest
 
 from support.benches import ILLEGAL, Rates, environment, plain, result, samples
 from support.measured import BOTH, HIDDEN, NATIVE, OLD_SILICON, PARTIAL
+from unmask.dialects.bench import pasted
 from unmask.measure.diagnosis import diagnose
 from unmask.model.bench import FORCED, MASKED, PADLOCK, PLAIN, Cause, Environment, Tool
 from unmask.model.finding import Confidence
@@ -50,6 +51,18 @@ class TestPasted:
         found = diagnose(replace(result(rates), method="pasted"))
         assert found.cause is Cause.INCONCLUSIVE
         assert said in found.sentence
+
+    def test_outputs_of_two_settings_in_one_file(self) -> None:
+        runs = [
+            replace(one, rate=rate)
+            for one in samples(plain(aes_256_gcm=1))
+            for rate in (5.4e9, 0.3e9)
+        ]
+        assert diagnose(replace(result({}), samples=tuple(runs))).cause is Cause.INCONCLUSIVE
+
+    def test_what_is_no_output_is_said_once(self) -> None:
+        found = diagnose(pasted.result("odd.txt", {PLAIN: "hello\n"}))
+        assert len([line for line in found.evidence if "is not the output" in line]) == 1
 
     def test_one_rate_is_no_certainty(self) -> None:
         assert diagnose(result(plain(aes_256_gcm=700))).confidence is Confidence.TENTATIVE

@@ -21,7 +21,7 @@ from unmask.cli.measuring import Choice
 from unmask.dialects import saved_bench
 from unmask.errors import InputError, UsageError
 from unmask.measure.compare import Limits, link_limit
-from unmask.model.bench import BenchResult
+from unmask.model.bench import BenchResult, Ended
 from unmask.model.source import Interrupted
 from unmask.report._bench import document, table
 from unmask.report._bench import json as report
@@ -214,9 +214,12 @@ def _saved(path: Path) -> tuple[BenchResult, ...]:
         UsageError: It cannot be read, or does not hold any.
     """
     try:
-        return saved_bench.load(files.read(path, saved_bench.LIMIT))
+        found = saved_bench.load(files.read(path, saved_bench.LIMIT))
     except InputError as error:
         raise UsageError(f"{path}: {error}") from error
+    if not found:
+        raise UsageError(f"{path}: holds no results: compare with a file that holds some")
+    return found
 
 
 def _save(path: Path | None, results: Sequence[BenchResult]) -> None:
@@ -232,5 +235,9 @@ def _exit_code(outcome: Outcome, jobs: int) -> int:
             "guest by its guest agent ends by itself"
         )
         return Interrupted.exit_code
-    measured = [result for result in outcome.results if result.samples]
-    return 0 if len(measured) == jobs else 3
+    return 0 if sum(map(_measured, outcome.results)) == jobs else 3
+
+
+def _measured(result: BenchResult) -> bool:
+    """Return whether anything came of it; that the silicon lacks an instruction is a result."""
+    return any(one.rate is not None or one.ended is Ended.ILLEGAL for one in result.samples)

@@ -17,6 +17,8 @@ from unmask.model.bench import BenchResult
 
 SCHEMA = "unmask.bench-results"
 VERSION = 1
+FASTEST = 1e15
+"""Bytes a second that nothing does."""
 LIMIT = 64 * 1024 * 1024
 """Characters of text that are looked at: some hundreds of machines."""
 
@@ -53,11 +55,20 @@ def load(text: str) -> tuple[BenchResult, ...]:
         body: _Results = codec(_Results).load(value)
     except WrongValueError as error:
         raise InputError(f"not valid results of a benchmark: {error}") from error
+    _check_rates(body.results)
     counts = Counter((result.subject, result.method) for result in body.results)
     if counts and counts.most_common(1)[0][1] > 1:
         subject = counts.most_common(1)[0][0][0]
         raise InputError(f"not valid results of a benchmark: {subject[:80]!r} appears twice")
     return body.results
+
+
+def _check_rates(results: tuple[BenchResult, ...]) -> None:
+    for place, result in enumerate(results):
+        for number, sample in enumerate(result.samples):
+            if sample.rate is not None and not 0 <= sample.rate <= FASTEST:
+                where = f"results[{place}].samples[{number}].rate"
+                raise InputError(f"not valid results of a benchmark: {where} cannot be a rate")
 
 
 def _parsed(text: str) -> dict[str, Any]:

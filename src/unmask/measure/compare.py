@@ -211,7 +211,7 @@ def _missing(old: Series | None, new: Series | None) -> str:
     for one, when in ((old, "before"), (new, "after")):
         if one is None:
             return f"it was not measured {when}"
-        if one.rate is None:
+        if not one.rate:
             return f"it gave no figure {when} ({'; '.join(one.notes) or one.ended})"
     return ""
 

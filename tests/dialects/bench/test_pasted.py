@@ -80,3 +80,10 @@ def test_what_is_no_figure_is_a_problem_of_the_result() -> None:
     assert len(result.problems) == 2
     assert result.problems[0].startswith("aes-128-gcm (plain): only 16-byte blocks")
     assert not result.environment.openssl.known
+
+
+def test_two_programs_in_one_session_are_both_read() -> None:
+    names = ("recorded/qemu64-plain.txt", "recorded/cryptsetup-xts512.txt")
+    text = "\n".join((FIXTURES / name).read_text(encoding="utf-8") for name in names)
+    found = {sample.algorithm for sample in pasted.parse(text) if sample.rate}
+    assert {"aes-128-gcm", "aes-xts-512-encrypt"} <= found

@@ -77,6 +77,10 @@ _MARKS: tuple[tuple[re.Pattern[str], _Parse], ...] = (
 """What only one program prints, the most telling first."""
 
 
+_TABLE = re.compile(r"^# *Algorithm +\|", re.MULTILINE)
+"""The heading of the table that `cryptsetup benchmark` prints."""
+
+
 def parser(text: str) -> Callable[..., tuple[Sample, ...]] | None:
     """Return the `parse` of the program that printed readable `text`; None where none has."""
     return next((parse for mark, parse in _MARKS if mark.search(text)), None)
@@ -86,6 +90,10 @@ def parse(text: str, setting: str = PLAIN, status: int | None = None) -> tuple[S
     """Return the samples of output of any of these programs; never none at all."""
     text = _screen.readable(text)
     found = parser(text)
+    if found is openssl_speed.parse and _TABLE.search(text):
+        # One session with both: each reads its own lines and leaves the others.
+        kernel = cryptsetup_benchmark.parse(text, setting)
+        return (*found(text, setting, status), *kernel)
     if found:
         return found(text, setting, status)
     note = UNKNOWN if text.strip() else "there is nothing in it"

@@ -16,6 +16,7 @@ from unmask.model.bench import BenchResult, Diagnosis
 WHAT_IF = "what-if"
 """In the method of a result whose settings are CPU models."""
 PASTED = "pasted"
+NOT_BEFORE = "the results that it was to be compared with hold none of this machine"
 """The method of output that somebody has pasted."""
 
 
@@ -103,7 +104,9 @@ def _machine(result: BenchResult, node: BenchResult | None, asked: Asked) -> Mac
         machine = replace(machine, snippets=snippets)
     earlier = _earlier(result, asked.before)
     if earlier is None:
-        return machine
+        lacking = (NOT_BEFORE,) if asked.before and result.samples else ()
+        told = replace(result, problems=(*result.problems, *lacking))
+        return replace(machine, result=told)
     return replace(machine, earlier=earlier, changes=compare(earlier, result, asked.limits))
 
 
