@@ -11,7 +11,7 @@ import pytest
 from support import fix_lab
 from support.benches import environment, result, samples
 from support.fix_command import Command, FixLab
-from unmask.cli import fixing
+from unmask.cli import proving
 from unmask.lab.lab import Lab
 from unmask.model.bench import PLAIN, BenchResult, Tool
 from unmask.model.change import Plan
@@ -52,7 +52,7 @@ def test_throughput_before_and_after_is_put_down_to_the_cpu(
         states.append(lab.lab.tree()["nodes/pve1/qemu-server/101.conf"])
         return {plan.place.subject: made.pop(0) for plan in plans}
 
-    monkeypatch.setattr(fixing, "measured", measured)
+    monkeypatch.setattr(proving, "measured", measured)
     (told,) = [sentence for sentence in proof(lab) if "aes-256-gcm" in sentence.lower()]
     assert "310" in told
     assert "4.8" in told or "4850" in told or "4,850" in told
@@ -63,5 +63,5 @@ def test_a_guest_that_cannot_be_measured_says_why(
     lab: FixLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     none = replace(gcm(1, ""), samples=(), problems=("It has no openssl.",))
-    monkeypatch.setattr(fixing, "measured", lambda *_: {"homelab/101": none})
+    monkeypatch.setattr(proving, "measured", lambda *_: {"homelab/101": none})
     assert proof(lab)[-1] == "It has no openssl."

@@ -12,12 +12,17 @@ import pytest
 
 from support import fix_lab
 from support.fix_command import Command, FixLab
+from unmask.benches import bench
+from unmask.benches._schedule import Outcome
 from unmask.cli import changing, collecting, settling
+from unmask.engine.collect import Collected
 from unmask.errors import TargetError, UsageError
 from unmask.fixes import plan as planning
 from unmask.fixes import run
 from unmask.lab.lab import Lab
 from unmask.model.change import Plan, Setting
+from unmask.model.inventory import Inventory
+from unmask.model.source import Interrupted
 
 HOST = ("--ack", "MIG002,MIG009,RST001", "--yes")
 PUT = "PUT /nodes/{node}/qemu/{vmid}/config"
@@ -84,7 +89,7 @@ def test_a_moment_in_which_nobody_answers_takes_no_change_back(
         return read(*words, **more)
 
     monkeypatch.setattr(collecting, "read", sometimes)
-    monkeypatch.setattr("unmask.cli.fixing.PAUSE", 0.0)
+    monkeypatch.setattr("unmask.cli.proving.PAUSE", 0.0)
     lab.options, lab.token = (), "root"
     answer = lab.fix("101", "host", *HOST, "--restart", "--verify", "--auto-undo")
     assert answer.code == 0, answer.output
@@ -102,8 +107,54 @@ def test_a_benchmark_that_fails_takes_no_change_back(
             raise TargetError("pve1: the API did not answer")
         return {}
 
-    monkeypatch.setattr("unmask.cli.fixing.measured", once)
+    monkeypatch.setattr("unmask.cli.proving.measured", once)
     lab.options, lab.token = (), "root"
     answer = lab.fix("101", "host", *HOST, "--restart", "--verify", "--bench", "--auto-undo")
     assert answer.code == 0, answer.output
     assert "could not be measured again" in " ".join(answer.output.split())
+
+
+@pytest.mark.parametrize(("number", "writes"), [(1, 0), (2, 0), (3, 3)])
+def test_ctrl_c_while_something_is_read_ends_it(
+    lab: FixLab, monkeypatch: pytest.MonkeyPatch, number: int, writes: int
+) -> None:
+    """Of the plan, right before the write, and of the proof: it is no failure to be taken back."""
+    read, count = collecting.read, itertools.count(1)
+
+    def interrupted(*words: Any, **more: Any) -> Collected:
+        found = read(*words, **more)
+        return replace(found, interrupted=next(count) == number)
+
+    monkeypatch.setattr(collecting, "read", interrupted)
+    lab.options, lab.token = (), "root"
+    answer = lab.fix("101", "host", *HOST, "--restart", "--verify", "--auto-undo")
+    assert answer.code == 130
+    assert len(lab.writes) == writes
+
+
+def test_ctrl_c_while_it_is_measured_ends_it(lab: FixLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "run", lambda *_: Outcome([], interrupted=True))
+    lab.options, lab.token = (), "root"
+    answer = lab.fix("101", "host", *HOST, "--restart", "--verify", "--bench")
+    assert answer.code == 130
+    assert lab.writes == []
+
+
+def test_ctrl_c_while_the_guest_is_looked_into_takes_no_change_back(
+    lab: FixLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(_target: str, found: Inventory, _options: object) -> Inventory:
+        raise Interrupted(found)
+
+    apply = run.apply
+
+    def late(*words: object, **more: object) -> object:
+        monkeypatch.setattr("unmask.visits._visit.visit", stopped)
+        return apply(*words, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run, "apply", late)
+    lab.options, lab.token = (), "root"
+    answer = lab.fix("101", "host", *HOST, "--restart", "--verify", "--auto-undo")
+    assert answer.code == 130
+    assert "unmask recover" in answer.errors
+    assert lab.writes.count(PUT) == 1

@@ -11,9 +11,19 @@ from typing import Annotated
 import typer
 
 from unmask import __version__, plugins
-from unmask.cli import access, changing, collecting, fixing, guests, settling, ssh, terminal
+from unmask.cli import (
+    access,
+    changing,
+    collecting,
+    fixing,
+    guests,
+    proving,
+    settling,
+    ssh,
+    terminal,
+)
 from unmask.cli.collecting import Asked
-from unmask.cli.fixing import Planner, Prover, Site
+from unmask.cli.fixing import Planner, Site
 from unmask.cli.settling import FixFormat, Shown, Wants
 from unmask.errors import UsageError
 from unmask.fixes import custom_model, recover
@@ -232,8 +242,8 @@ def _done(document: FixDocument, planner: Planner, ready: Sequence[Plan], wants:
     book = changing.book()
     recover.refuse_unsettled(book)
     wants.shown.begin(document)
-    before = fixing.measured(planner.where, ready) if wants.bench else None
-    prover = Prover(planner.where, wants.orders.seconds_up, before)
+    before = proving.measured(planner.where, ready) if wants.bench else None
+    prover = proving.Prover(planner.where, wants.orders.seconds_up, before)
     hooks = Hooks(
         planner.open,
         recheck=planner.recheck,
@@ -250,7 +260,7 @@ def _done(document: FixDocument, planner: Planner, ready: Sequence[Plan], wants:
     return changing.exit_code(outcomes) or (changing.FAILED if document.refused else 0)
 
 
-def _result(outcome: Outcome, prover: Prover) -> Result:
+def _result(outcome: Outcome, prover: proving.Prover) -> Result:
     subject = outcome.plan.place.subject
     return Result(
         subject,

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from unmask import plugins
-from unmask.benches import bench
-from unmask.benches.bench import Effort, Wanted
-from unmask.benches.bench import Site as BenchSite
-from unmask.cli import choices, collecting, guests, measuring, terminal
+from unmask.cli import choices, collecting, guests
 from unmask.cli.collecting import Asked
 from unmask.dialects.libvirt import cpu_same
 from unmask.engine import run as judging
 from unmask.engine.cases import guest_cases
+from unmask.engine.collect import Collected
 from unmask.errors import ChangeError, TargetError, UnmaskError, UsageError
-from unmask.fixes import _pve_value, proof
+from unmask.fixes import _pve_value
 from unmask.fixes._target import Target as ChangeTarget
 from unmask.fixes.plan import plan as make_plan
-from unmask.measure.compare import compare
-from unmask.model.bench import BenchResult
 from unmask.model.case import GuestCase
 from unmask.model.change import Constraint, Place, Plan, Setting
 from unmask.model.inventory import Guest, GuestKind, Inventory, Platform
-from unmask.model.reading import Known
 from unmask.model.source import CollectOptions, Source
 from unmask.model.workload import Finder
-
-PAUSE = 1.0
-"""Seconds between two looks whether a guest is back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +79,29 @@ def site(asked: Asked, named: Sequence[str] = ()) -> Site:
         return found
 
     def again() -> Inventory:
-        read = collecting.read(wanted, options_for, outside, verbose=False)
+        read = _read(wanted, options_for, outside, verbose=False)
         if read.nothing:
             raise TargetError(read.failures[0].sentence)
         return read.inventory
 
-    read = collecting.read(wanted, options_for, note, verbose=asked.verbose)
+    read = _read(wanted, options_for, note, verbose=asked.verbose)
     address = wanted[0].address
     if read.failures or address not in seen:
         error = read.failures[0].error if read.failures else TargetError(f"{address}: not read")
         raise error
     return Site(address, *seen[address], read.inventory, again)
+
+
+def _read(*words: Any, **more: Any) -> Collected:
+    """Read as `collecting.read` does; half of what was asked for is nothing to change guests by.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C ended it.
+    """
+    read = collecting.read(*words, **more)
+    if read.interrupted:
+        raise KeyboardInterrupt
+    return read
 
 
 def words_of(named: Sequence[str]) -> tuple[str, ...]:
@@ -220,77 +224,3 @@ class Planner:
 def _with_visit(guest: Guest, visits: dict[str, Guest]) -> Guest:
     old = visits.get(guest.subject)
     return replace(guest, visit=old.visit, declared=old.declared) if old else guest
-
-
-@dataclass(slots=True)
-class Prover:
-    """Looks into guests that were restarted, and measures them where that is wanted."""
-
-    where: Site
-    seconds: float
-    """What a guest may take to be back."""
-    before: dict[str, BenchResult] | None
-    """Benchmarks before the change, by subject; None where none are wanted."""
-    proofs: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def verify(self, plan: Plan) -> str:
-        """Look into a guest, and say in a sentence what it has now; `Hooks.verify`.
-
-        Raises:
-            UnmaskError: It does not come back, or does not see what it was to see.
-        """
-        subject = plan.place.subject
-        old = next(case for case in self.where.cases() if case.guest.subject == subject)
-        new = self._back(plan)
-        told = list(proof.proof(plan, old, new))
-        if self.before is not None:
-            told += self._measured(plan)
-        self.proofs[subject] = tuple(told)
-        return "it was restarted, and was looked into"
-
-    def _back(self, plan: Plan) -> GuestCase:
-        from unmask.visits._visit import visit  # noqa: PLC0415 - only where it is wanted
-
-        end = time.monotonic() + self.seconds
-        subject = plan.place.subject
-        while True:
-            try:
-                read = self.where.read_again()
-            except TargetError as error:  # a moment's trouble is no reason to take a change back
-                why = str(error)
-            else:
-                found = replace(read, guests=tuple(g for g in read.guests if g.subject == subject))
-                seen = visit(self.where.target, found, self.where.options)
-                guest = seen.guests[0] if seen.guests else None
-                if guest and isinstance(guest.visit.inside, Known):
-                    case = self.where.cases(seen)[0]
-                    if isinstance(guest.visit.inside.value.cpu, Known):
-                        return case
-                why = next((gap.reason for gap in seen.gaps if gap.subject == subject), "")
-            if time.monotonic() >= end:
-                said = f"nobody could look into it within {self.seconds:g} s after its start"
-                raise ChangeError(f"{said}: {why}" if why else said)
-            time.sleep(PAUSE)
-
-    def _measured(self, plan: Plan) -> list[str]:
-        before = (self.before or {}).get(plan.place.subject)
-        try:
-            after = measured(self.where, [plan]).get(plan.place.subject)
-        except UnmaskError as error:
-            return [f"It could not be measured again: {error}."]
-        if before is None or after is None or not (before.samples and after.samples):
-            told = [
-                text for one in (before, after) if one and not one.samples for text in one.problems
-            ]
-            return list(dict.fromkeys(told)) or ["It could not be measured, before or after."]
-        return [change.sentence for change in compare(before, after)]
-
-
-def measured(where: Site, plans: Sequence[Plan]) -> dict[str, BenchResult]:
-    """Measure the guests of plans, quickly."""
-    place = BenchSite(where.target, where.options, where.inventory)
-    wanted = Wanted(Effort.QUICK, measuring.algorithms(""))
-    names = [plan.place.subject for plan in plans]
-    jobs = bench.guests([place], names, wanted, every=False)
-    outcome = bench.run(jobs, 1, terminal.progress)
-    return {job.who.subject: result for job, result in zip(jobs, outcome.results, strict=False)}
