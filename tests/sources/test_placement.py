@@ -61,7 +61,8 @@ def test_the_api_and_the_files_tell_the_same(live: Inventory, copy: Inventory) -
 
 def test_every_kind_of_tie_occurs_in_the_lab(copy: Inventory) -> None:
     found = [tie for guest in machines(copy).values() for tie in guest.ties.value]
-    assert {tie.kind for tie in found} == set(TieKind)
+    of_libvirt = {TieKind.SNAPSHOTS}
+    assert {tie.kind for tie in found} == set(TieKind) - of_libvirt
     assert [tie for tie in found if tie.unread]
     assert [tie for tie in found if tie.copied_to]
     assert [tie for tie in found if tie.nodes]
