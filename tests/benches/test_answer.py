@@ -86,7 +86,7 @@ def test_a_run_that_did_not_end_in_time_has_no_figure() -> None:
 
 def test_time_that_a_run_waited_is_told() -> None:
     before, begun, ended, after = one(0)
-    waited = "waited 75000000 25000000 12\n"
+    waited = "waited 225000000 75000000 12\n"
     (sample,) = _answer.read(printed(before, begun, waited, ended, after), MARK, PLAN).samples
     assert sample.waited == 0.25
     (sample,) = _answer.read(printed(*one(0)), MARK, PLAN).samples
@@ -95,14 +95,19 @@ def test_time_that_a_run_waited_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("ran", "waited", "rate"),
-    [(75, 25, 5e9 / 0.75), (100, 0, 5e9), (10, 90, 5e9)],
+    [
+        pytest.param(225, 75, 5e9 / 0.75, id="a part"),
+        pytest.param(300, 0, 5e9, id="nothing"),
+        pytest.param(30, 270, 5e9, id="nearly all"),
+        pytest.param(2, 3, 5e9, id="of a wrapper that has another program do the work"),
+    ],
 )
 def test_time_that_others_had_is_taken_out_of_elapsed_time(
     ran: int, waited: int, rate: float
 ) -> None:
     elapsed = replace(run(), words=("openssl", "speed", "-elapsed"))
     before, begun, ended, after = one(0)
-    told = f"waited {ran} {waited} 12\n"
+    told = f"waited {ran}000000 {waited}000000 12\n"
     output = printed(before, begun, told, ended, after)
     (sample,) = _answer.read(output, MARK, Plan(((elapsed,),))).samples
     assert sample.rate == pytest.approx(rate)

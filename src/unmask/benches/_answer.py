@@ -31,6 +31,8 @@ RAW = 4000
 _OVERRIDE = re.compile(r"^(OPENSSL_(?:ia32|arm)cap=[0-9a-fA-Fx:~]{0,200})$", re.MULTILINE)
 TICKS = 20
 """Ticks of a processor below which its times are too coarse to be shared out; mostly 10 ms each."""
+AT_WORK = 0.5
+"""Share of what it measured in which a program ran, or waited to, if it did the work itself."""
 MOST_WAITED = 0.8
 """Share of its time that a run may have waited for its rate to be made whole."""
 _FIO = re.compile(r'"fio version"|^fio: ', re.MULTILINE)
@@ -102,7 +104,7 @@ def _add(draft: _Draft, word: str, rest: str, text: str) -> None:
     elif word == "late":
         draft.late = True
     elif word == "waited":
-        draft.waited = _waited(_numbers(rest))
+        draft.waited = _waited(_numbers(rest), draft.run.slice)
     draft.text += text
 
 
@@ -141,13 +143,15 @@ def _numbers(text: str) -> list[int]:
     return [int(word) for word in text.split()[:10] if word.isdigit() and len(word) < 20]
 
 
-def _waited(numbers: Sequence[int]) -> float | None:
+def _waited(numbers: Sequence[int], measured: float) -> float | None:
     """Return the share of a program's time in which others of its machine had its processor.
 
     Args:
         numbers: Those of /proc/PID/schedstat: nanoseconds that it ran, and that it waited to run.
+        measured: The seconds that it measured. A program that neither ran nor waited for most of
+            them has another one do its work, and tells nothing of that one.
     """
-    if len(numbers) < 2 or not sum(numbers[:2]):
+    if len(numbers) < 2 or sum(numbers[:2]) <= AT_WORK * measured * 1e9:
         return None
     return round(numbers[1] / sum(numbers[:2]), 4)
 
