@@ -12,6 +12,7 @@ import pytest
 
 from support import fix_lab
 from support.fix_command import Command, FixLab
+from unmask import plugins
 from unmask.benches import bench
 from unmask.benches._schedule import Outcome
 from unmask.cli import changing, collecting, settling
@@ -19,8 +20,10 @@ from unmask.engine.collect import Collected
 from unmask.errors import TargetError, UsageError
 from unmask.fixes import plan as planning
 from unmask.fixes import run
+from unmask.fixes.constraints import OF_THE_AUDIT
 from unmask.lab.lab import Lab
-from unmask.model.change import Plan, Setting
+from unmask.model.change import Constraint, Plan, Setting
+from unmask.model.finding import About, Rule
 from unmask.model.inventory import Inventory
 from unmask.model.source import Interrupted
 
@@ -158,3 +161,28 @@ def test_ctrl_c_while_the_guest_is_looked_into_takes_no_change_back(
     assert answer.code == 130
     assert "unmask recover" in answer.errors
     assert lab.writes.count(PUT) == 1
+
+
+CODES = [
+    rule.code
+    for rule in plugins.load("unmask.rules", "RULE", Rule)
+    if rule.code in OF_THE_AUDIT or rule.about in (About.CHANGE, About.MOVE)
+]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_code_is_taken_on_by_another(
+    lab: FixLab, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    """Those too that no guest of the lab has to do with."""
+
+    def with_cost(*words: Any, **more: Any) -> Plan:
+        cost = Constraint(code, "What it costs.", acknowledged=code in words[4])
+        return replace(planning.plan(*words, **more), constraints=(cost,))
+
+    monkeypatch.setattr("unmask.cli.fixing.make_plan", with_cost)
+    others = [f"--ack={other}" for other in CODES if other != code]
+    answer = lab.fix("101", "host", "--yes", "--restart", *others)
+    assert answer.code == 2
+    assert f"add --ack {code}." in " ".join(answer.output.split())
+    assert lab.writes == []
