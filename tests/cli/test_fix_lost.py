@@ -22,9 +22,10 @@ from unmask.fixes import plan as planning
 from unmask.fixes import run
 from unmask.fixes.constraints import OF_THE_AUDIT
 from unmask.lab.lab import Lab
-from unmask.model.change import Constraint, Plan, Setting
+from unmask.model.change import Constraint, Phase, Place, Plan, Setting
 from unmask.model.finding import About, Rule
-from unmask.model.inventory import Inventory
+from unmask.model.inventory import Inventory, Platform
+from unmask.model.run import GuestRun, RunKind
 from unmask.model.source import Interrupted
 
 HOST = ("--ack", "MIG002,MIG009,RST001", "--yes")
@@ -186,3 +187,14 @@ def test_no_code_is_taken_on_by_another(
     assert answer.code == 2
     assert f"add --ack {code}." in " ".join(answer.output.split())
     assert lab.writes == []
+
+
+def test_a_plan_says_that_an_earlier_run_is_not_settled(lab: FixLab) -> None:
+    place = Place("pve://x", "homelab/1", "1", "old", Platform.PROXMOX)
+    with changing.book().begin(RunKind.FIX) as writer:
+        writer.plan(GuestRun(place, "host", Setting(None), Setting("host")))
+        writer.event(place, Phase.WRITING)
+    answer = lab.fix("101", "host")
+    assert answer.code == 2
+    assert "run `unmask recover`" in answer.errors
+    assert "+cpu: host" in answer.output

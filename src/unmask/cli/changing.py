@@ -11,8 +11,8 @@ import typer
 from unmask.cli import choices, collecting, terminal
 from unmask.cli.collecting import Asked
 from unmask.config.settings import Settings, Target
-from unmask.errors import ChangeError, UsageError
-from unmask.fixes import _state, _target
+from unmask.errors import ChangeError, UnmaskError, UsageError
+from unmask.fixes import _state, _target, recover
 from unmask.fixes.journal import Journal
 from unmask.fixes.run import Outcome
 from unmask.model.change import Phase, Place, Plan
@@ -83,6 +83,15 @@ def told() -> Iterator[None]:
             "`unmask recover`, which looks at the guests"
         )
         raise
+
+
+def mention_unsettled() -> None:
+    """Say where an earlier run has left a guest of which nobody knows what it has."""
+    try:
+        recover.refuse_unsettled(book())
+    except UnmaskError as error:  # what is wrong with the journal is told when it is needed
+        if isinstance(error, recover.UnsettledError):
+            terminal.say(str(error))
 
 
 @contextmanager

@@ -219,6 +219,7 @@ def _fixed(
     if hindered:
         document, ready = replace(document, verdict=hindered), ()
     if not ready:
+        changing.mention_unsettled()
         wants.shown.show(document)
         return 0 if not document.verdict else UsageError.exit_code
     return _done(document, planner, ready, wants)
