@@ -192,3 +192,18 @@ class TestNotComparable:
         where = replace(after.environment, resources=Known(Resources(8, 9_000_000)))
         [found] = compare(before, replace(after, environment=where))
         assert found.credit is Credit.CPU
+
+
+def test_what_another_program_asked_is_not_compared() -> None:
+    before = replace(one(Tool.TLS, "requests", 25, WITHOUT), way="ab on this machine")
+    after = replace(one(Tool.TLS, "requests", 48, WITH), way="openssl on this machine")
+    [found] = compare(before, after)
+    assert found.credit is Credit.NOT_COMPARABLE
+    assert "what asked differs" in found.sentence
+    assert compare(before, replace(after, way=before.way))[0].credit is not Credit.NOT_COMPARABLE
+
+
+def test_a_rate_of_nothing_is_no_figure() -> None:
+    before = one(Tool.OPENSSL, "aes-256-gcm", 0)
+    [found] = compare(before, one(Tool.OPENSSL, "aes-256-gcm", 100))
+    assert "it gave no figure before" in found.sentence

@@ -49,6 +49,8 @@ def one(before: BenchResult, after: BenchResult, old: Series, new: Series) -> st
             return f"{_NAMES[what]} differs"
     if old.tool is Tool.OPENSSL:
         return _two("OpenSSL's version", _library(before), _library(after))
+    if old.tool is Tool.TLS and before.way != after.way:
+        return f"what asked differs ({before.way} before, {after.way} after)"
     if old.tool in _BY_KERNEL:
         kernels = _two("the kernel", _system(before).kernel, _system(after).kernel)
         if kernels:
