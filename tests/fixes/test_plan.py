@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from support import move_case, rule_case
+from support.benches import environment, samples
 from unmask.engine.cases import guest_cases
 from unmask.fixes.plan import plan
+from unmask.model.bench import BenchResult
 from unmask.model.change import Gain, Plan, Setting
 from unmask.model.inventory import Platform
 
@@ -188,3 +190,21 @@ def test_what_is_fatal_cannot_be_taken_on() -> None:
     assert (stopping.code, stopping.acknowledged) == ("RST007", False)
     assert found.open == (stopping,)
     assert found.constraints[0] == stopping
+
+
+@pytest.mark.parametrize("rate", [300, 90, 20])
+def test_what_was_measured_on_the_node_decides_between_two_slow_models(rate: float) -> None:
+    work = {"kind": "tls", "name": "nginx", "consumer": "openssl", "version": "3.0.19"}
+    guest = {"cpu": "kvm64", "sees": "kvm64", "workloads": [work]}
+    read = move_case.inventory(HOSTS, [guest])
+    rates = samples({"aes-256-gcm": {"kvm64": 88, "Nehalem": rate, "host": 2900}})
+    where = replace(environment(), cpu=read.hosts[0].cpu)
+    measured = BenchResult(
+        "lab/one", "one", method="quick what-if", environment=where, samples=rates
+    )
+    cases = guest_cases(read, rule_case.finders([guest]), (measured,))
+    found = gain(plan(read, cases, "lab/101", "Nehalem"))
+    assert found.before == "software, keeps 3 %"
+    assert found.helps == (rate == 300)
+    assert f"88.0 MB/s before and {rate:.0f}" in found.why
+    assert ("becomes slower" in found.why) == (rate < 88)

@@ -16,13 +16,11 @@ from unmask.benches._plan import Run
 from unmask.cpu.resolve import resolve
 from unmask.crypto import ia32cap
 from unmask.crypto.ia32cap import Mask
-from unmask.dialects import qemu
 from unmask.dialects.proxmox import custom_models as custom_file
-from unmask.dialects.proxmox.conf import Section
-from unmask.dialects.proxmox.cpu_option import CUSTOM
-from unmask.dialects.proxmox.specification import Place, of_model, specify
-from unmask.errors import InputError, UsageError
-from unmask.model.cpu import Accelerator, CpuSpec, FeatureView, HostCpu, Mode, Origin
+from unmask.dialects.proxmox import named_model
+from unmask.dialects.proxmox.specification import Place, of_model
+from unmask.errors import UsageError
+from unmask.model.cpu import Accelerator, CpuSpec, FeatureView, HostCpu, Mode
 from unmask.model.reading import Known
 
 NONE: Mapping[str, CpuSpec] = MappingProxyType({})
@@ -77,12 +75,7 @@ def custom_models(text: str, host: HostCpu) -> Mapping[str, CpuSpec]:
 
 
 def _spec(name: str, host: HostCpu, custom: Mapping[str, CpuSpec]) -> CpuSpec:
-    own = custom.get(name.removeprefix(CUSTOM)) if name.startswith(CUSTOM) else None
-    place = Place("", "", host.arch, host.flags, models=None)
-    try:
-        spec = own or specify(Section({"cpu": name}), place)
-    except InputError:
-        spec = qemu.spec_of(name, Origin.CONFIG)
+    spec = named_model.spec(name, host, custom)
     if spec.mode is Mode.UNKNOWN:
         said = " ".join(remark.text for remark in spec.remarks)
         raise UsageError(f"--as {name}: there is no such CPU model. {said}".strip())

@@ -87,6 +87,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     guest_user: Annotated[str, guests.USER] = "",
     guest_key: Annotated[Path | None, guests.KEY] = None,
     guest_timeout: Annotated[float, guests.SECONDS] = 60,
+    figures: Annotated[list[Path] | None, guests.FIGURES] = None,
     verbose: Annotated[bool, collecting.VERBOSE] = False,
 ) -> None:
     """Show what every guest's CPU really is, and what is wrong with it."""
@@ -111,10 +112,12 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         guest_user=guest_user,
         guest_key=guest_key,
         guest_timeout=guest_timeout,
+        figures=figures,
         verbose=verbose,
     )
     settings, wanted = collecting.chosen(asked)
     acceptances = choices.acceptances(accept, wanted, rules)
+    measured = choices.figures(asked.figures)
     read = collecting.collected(asked, settings, wanted)
     if read.nothing:
         raise typer.Exit(read.exit_code)
@@ -127,6 +130,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         started=started,
         acceptances=acceptances,
         finders=plugins.load("unmask.workloads", "WORKLOAD", Finder),
+        figures=measured,
     )
     _remark(report, acceptances)
     _write(report, written, output)

@@ -10,9 +10,11 @@ from unmask import plugins
 from unmask.cli import files
 from unmask.config import settings
 from unmask.config.settings import Settings, Target
+from unmask.dialects import saved_bench
 from unmask.engine import accepted, select
 from unmask.engine.accepted import Acceptance
-from unmask.errors import UsageError
+from unmask.errors import InputError, UsageError
+from unmask.model.bench import BenchResult
 from unmask.model.finding import Rule
 from unmask.model.report import Format
 
@@ -66,6 +68,29 @@ def acceptances(
         for path in dict.fromkeys(named)
     )
     return tuple(entry for group in entries for entry in group if entry.code in running)
+
+
+def figures(paths: Sequence[Path] | None) -> tuple[BenchResult, ...]:
+    """Return what CPU models were measured to amount to on nodes: the results of `--figures`.
+
+    Raises:
+        UsageError: A file cannot be read, is wrong, or has none.
+    """
+    return tuple(result for path in dict.fromkeys(paths or ()) for result in _measured(path))
+
+
+def _measured(path: Path) -> tuple[BenchResult, ...]:
+    try:
+        found = saved_bench.load(files.read(path, saved_bench.LIMIT))
+    except InputError as error:
+        raise UsageError(f"--figures {path}: {error}") from error
+    asked = tuple(result for result in found if result.asks_what_if)
+    if not asked:
+        raise UsageError(
+            f"--figures {path}: nothing in it was measured under CPU models: make it with "
+            "unmask bench --node NODE --as MODELS --save FILE"
+        )
+    return asked
 
 
 def configuration(path: Path | None) -> Settings:

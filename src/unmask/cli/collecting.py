@@ -54,6 +54,7 @@ class Asked:
     guest_user: str = ""
     guest_key: Path | None = None
     guest_timeout: float = 60
+    figures: Sequence[Path] | None = None
     verbose: bool = False
 
 

@@ -103,6 +103,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     guest_user: Annotated[str, guests.USER] = "",
     guest_key: Annotated[Path | None, guests.KEY] = None,
     guest_timeout: Annotated[float, guests.SECONDS] = 60,
+    figures: Annotated[list[Path] | None, guests.FIGURES] = None,
     verbose: Annotated[bool, collecting.VERBOSE] = False,
 ) -> None:
     """Change the CPU of guests: a plan, its costs, the change, the proof.
@@ -125,6 +126,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         guest_user=guest_user,
         guest_key=guest_key,
         guest_timeout=guest_timeout,
+        figures=figures,
         verbose=verbose,
     )
     orders = Orders(

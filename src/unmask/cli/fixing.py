@@ -18,6 +18,7 @@ from unmask.errors import ChangeError, TargetError, UnmaskError, UsageError
 from unmask.fixes import _pve_value
 from unmask.fixes._target import Target as ChangeTarget
 from unmask.fixes.plan import plan as make_plan
+from unmask.model.bench import BenchResult
 from unmask.model.case import GuestCase
 from unmask.model.change import Constraint, Place, Plan, Setting
 from unmask.model.inventory import Guest, GuestKind, Inventory, Platform
@@ -36,11 +37,13 @@ class Site:
     inventory: Inventory
     read_again: Callable[[], Inventory]
     """Reads it anew, without a look into its guests."""
+    figures: tuple[BenchResult, ...] = ()
+    """What CPU models were measured to amount to on nodes."""
 
     def cases(self, inventory: Inventory | None = None) -> tuple[GuestCase, ...]:
         """Return its guest cases with workloads."""
         finders = plugins.load("unmask.workloads", "WORKLOAD", Finder)
-        return guest_cases(inventory or self.inventory, finders)
+        return guest_cases(inventory or self.inventory, finders, self.figures)
 
 
 def site(asked: Asked, named: Sequence[str] = ()) -> Site:
@@ -55,6 +58,7 @@ def site(asked: Asked, named: Sequence[str] = ()) -> Site:
         TargetError: It cannot be read.
     """
     settings, wanted = collecting.chosen(asked)
+    measured = choices.figures(asked.figures)
     if len(wanted) != 1:
         raise UsageError(
             f"guests of one hypervisor are changed at a time, and there are {len(wanted)} targets: "
@@ -87,9 +91,8 @@ def site(asked: Asked, named: Sequence[str] = ()) -> Site:
     read = _read(wanted, options_for, note, verbose=asked.verbose)
     address = wanted[0].address
     if read.failures or address not in seen:
-        error = read.failures[0].error if read.failures else TargetError(f"{address}: not read")
-        raise error
-    return Site(address, *seen[address], read.inventory, again)
+        raise read.failures[0].error if read.failures else TargetError(f"{address}: not read")
+    return Site(address, *seen[address], read.inventory, again, measured)
 
 
 def _read(*words: Any, **more: Any) -> Collected:

@@ -30,6 +30,11 @@ KEY = typer.Option("--guest-key", metavar="FILE", help="A private key for guests
 SECONDS = typer.Option(
     "--guest-timeout", metavar="SECONDS", min=1, max=3600, help="What one guest may take."
 )
+FIGURES = typer.Option(
+    "--figures",
+    metavar="FILE",
+    help="Figures that `unmask bench --as --save` measured on nodes, instead of general ones.",
+)
 
 NOBODY: tuple[tuple[Way, ...], frozenset[Way]] = ((), frozenset())
 """No way at all, as `ways` returns it."""

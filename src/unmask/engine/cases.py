@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from unmask.cpu.resolve import resolve
-from unmask.engine import workloads
+from unmask.engine import figures, workloads
 from unmask.engine.observer import Observer, Sight
+from unmask.model.bench import BenchResult
 from unmask.model.case import ClusterCase, GuestCase, HostCase
 from unmask.model.cpu import Accelerator, CpuSpec, FeatureView, HostCpu, HypervisorCpu
 from unmask.model.inventory import Cluster, Guest, Host, Inventory, Platform
@@ -36,8 +37,18 @@ class Surroundings:
     """The same for hosts whose place is equal; stands for the place where views are looked up."""
 
 
-def guest_cases(inventory: Inventory, finders: Sequence[Finder] = ()) -> tuple[GuestCase, ...]:
-    """Return one case a guest, in the inventory's order, with the workloads that `finders` see."""
+def guest_cases(
+    inventory: Inventory,
+    finders: Sequence[Finder] = (),
+    measured: Sequence[BenchResult] = (),
+) -> tuple[GuestCase, ...]:
+    """Return one case a guest, in the inventory's order.
+
+    Args:
+        inventory: What was read.
+        finders: What looks for encrypted workloads.
+        measured: What CPU models were measured to amount to on nodes.
+    """
     around = _surroundings(inventory)
     views: dict[tuple[CpuSpec, str, Accelerator, int], FeatureView] = {}
 
@@ -59,7 +70,7 @@ def guest_cases(inventory: Inventory, finders: Sequence[Finder] = ()) -> tuple[G
         later = view(guest.pending, guest, then, where) if guest.pending else None
         seen = observer.sight(guest, now)
         found = workloads.load(guest, finders, seen or Sight(now, now))
-        cases.append(
+        cases.append(figures.applied(
             GuestCase(
                 guest=guest,
                 host=where.host,
@@ -70,8 +81,9 @@ def guest_cases(inventory: Inventory, finders: Sequence[Finder] = ()) -> tuple[G
                 observed=seen.programs if seen else None,
                 workloads=found.workloads,
                 unread=found.unread,
+                figures=figures.of_node(measured, where.host),
             )
-        )
+        ))  # fmt: skip
     return tuple(cases)
 
 

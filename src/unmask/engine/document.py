@@ -9,6 +9,7 @@ from unmask.engine import accepted
 from unmask.engine.accepted import Acceptance
 from unmask.engine.cases import guest_cases
 from unmask.engine.run import judge
+from unmask.model.bench import BenchResult
 from unmask.model.finding import Outcome, Rule, Severity
 from unmask.model.inventory import Inventory
 from unmask.model.report import Document, Run
@@ -23,6 +24,7 @@ def build(
     started: str,
     acceptances: Sequence[Acceptance] = (),
     finders: Sequence[Finder] = (),
+    figures: Sequence[BenchResult] = (),
 ) -> Document:
     """Return the judged document of one run.
 
@@ -34,8 +36,9 @@ def build(
         started: When the run began, ISO 8601 in UTC; accepted findings expire by this day.
         acceptances: The operator's accepted findings.
         finders: What looks for encrypted workloads in the guests.
+        figures: What CPU models were measured to amount to on nodes, used instead of general ones.
     """
-    cases = guest_cases(inventory, finders)
+    cases = guest_cases(inventory, finders, figures)
     outcome = judge(inventory, rules, cases)
     if acceptances:
         outcome = accepted.apply(outcome, acceptances, date.fromisoformat(started[:10]))

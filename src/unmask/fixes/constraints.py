@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from unmask.cpu import move_views
 from unmask.cpu.resolve import resolve
-from unmask.engine import moves, workloads
+from unmask.engine import figures, moves, workloads
 from unmask.engine.move_verdict import asked_way
 from unmask.engine.observer import Sight
 from unmask.errors import UnreadError
@@ -54,7 +54,7 @@ def as_changed(case: GuestCase, spec: CpuSpec) -> GuestCase:
     )
     hidden = dict.fromkeys(_scope.cleared(case), State.HIDDEN)
     sight = Sight(view, replace(view, states={**view.states, **hidden}))
-    return replace(
+    changed = replace(
         case,
         guest=guest,
         view=view,
@@ -68,6 +68,7 @@ def as_changed(case: GuestCase, spec: CpuSpec) -> GuestCase:
             for item in case.workloads
         ),
     )
+    return figures.applied(changed)
 
 
 def _before_that(guest: Guest) -> Visit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unmask.crypto.sentence import percent
+from unmask.engine import figures
 from unmask.model.change import Gain
 from unmask.model.change_case import ChangeCase
 from unmask.model.outlook import Outlook, Status
@@ -50,6 +51,8 @@ def _better(before: Outlook | None, after: Outlook | None) -> bool:
         return False
     if before.status is not after.status:
         return RANKS.index(after.status) > RANKS.index(before.status)
+    if before.measured_here and after.measured_here:
+        return (after.factor or 0) > (before.factor or 0) * FASTER
     if before.of_best is None or after.of_best is None:
         return False
     return after.of_best > before.of_best * FASTER
@@ -68,6 +71,7 @@ def _why(
         return
     if _worse(before.outlook, outlook):
         yield "It becomes slower."
+    yield from figures.gained(change.now, change.then, before, outlook)
     if outlook.status is Status.HARDWARE:
         if not helps:
             yield "It has what it needs already."

@@ -20,6 +20,8 @@ FORCED = "forced"
 """The library made to use AES-NI and PCLMULQDQ whatever the CPU's flags say."""
 PADLOCK = "padlock"
 """OpenSSL's engine for VIA's PadLock."""
+WHAT_IF = "what-if"
+"""Ends the method of a result whose settings are CPU models."""
 
 
 class Tool(StrEnum):
@@ -132,6 +134,11 @@ class BenchResult:
     """What could not be measured and why, a sentence each."""
     services: tuple[str, ...] = ()
     """Programs found there that may encrypt: "nginx", "openvpn"; where they were looked for."""
+
+    @property
+    def asks_what_if(self) -> bool:
+        """Return whether it is a node's, under the masks of CPU models."""
+        return self.method.endswith(WHAT_IF)
 
 
 class Cause(StrEnum):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from unmask.model.bench import BenchResult
 from unmask.model.cpu import FeatureView, HostCpu
 from unmask.model.inventory import Cluster, Guest, Host
 from unmask.model.reading import Reading
@@ -32,6 +33,8 @@ class GuestCase:
     """Sorted by kind and name; judged by `observed` where that is known, else by `view`."""
     unread: tuple[Unread, ...] = ()
     """Kinds of workloads that could not be looked for, though somebody was inside."""
+    figures: tuple[BenchResult, ...] = ()
+    """What CPU models were measured to amount to on its node."""
 
     @property
     def host_cpu(self) -> HostCpu:

@@ -80,6 +80,8 @@ class Outlook:
     better: tuple[str, ...] = ()
     """Flags not surely shown that the next faster code needs, where it is on its fast path."""
     notes: tuple[Note, ...] = ()
+    measured_here: bool = False
+    """`factor` was measured on the guest's own node, against all that its silicon has."""
 
     def noted(self, kind: NoteKind) -> tuple[Note, ...]:
         """Return the notes of one kind."""

@@ -30,7 +30,7 @@ def kept(case: GuestCase, outlook: Outlook, gain: Gain) -> Rate | None:
     """Return what is kept of the rate that can be reached here; None where nobody measured it."""
     if gain.emulated or outlook.status is Status.UNKNOWN:
         return None
-    if outlook.factor is not None and not gain.lacking:
+    if outlook.factor is not None and (outlook.measured_here or not gain.lacking):
         share = f"It keeps {percent(outlook.factor)} of the rate that it would have"
         return Rate(outlook.factor, f"{share} ({outlook.factor_origin}).")
     if outlook.factor is not None and not gain.wanted:

@@ -125,6 +125,8 @@ def _rate(outlook: Outlook, gain: Gain, rate: Rate | None) -> Iterator[str]:
     elif not gain.emulated and outlook.status is not Status.UNKNOWN:
         yield "How much speed that costs was not measured."
     best = outlook.of_best
+    if outlook.measured_here:
+        return  # the other figure is another silicon's
     if rate and best is not None and best < rate.factor / 2 and not gain.lacking:
         yield f"Of what that silicon reaches with all its flags it keeps {percent(best)}."
 

@@ -13,8 +13,6 @@ from unmask.measure.reference import Share, WhatIf
 from unmask.measure.statistics import Series, series
 from unmask.model.bench import BenchResult, Diagnosis
 
-WHAT_IF = "what-if"
-"""In the method of a result whose settings are CPU models."""
 PASTED = "pasted"
 NOT_BEFORE = "the results that it was to be compared with hold none of this machine"
 """The method of output that somebody has pasted."""
@@ -80,7 +78,7 @@ def build(
     nodes = {
         result.host: result
         for result in results
-        if result.host and result.subject == result.host and not _asks_what_if(result)
+        if result.host and result.subject == result.host and not result.asks_what_if
     }
     machines = tuple(_machine(result, nodes.get(result.host), asked) for result in results)
     return BenchDocument(version, started, machines)
@@ -88,7 +86,7 @@ def build(
 
 def _machine(result: BenchResult, node: BenchResult | None, asked: Asked) -> Machine:
     machine = Machine(result, series(result.samples), noise.judge(result))
-    if _asks_what_if(result):
+    if result.asks_what_if:
         return replace(machine, what_if=reference.what_if(result, asked.current))
     if not result.samples:
         return machine
@@ -117,7 +115,3 @@ def _earlier(result: BenchResult, before: Sequence[BenchResult]) -> BenchResult 
     fitting = [one for one in before if one.subject == result.subject]
     alike = [one for one in fitting if one.method == result.method]
     return next(iter(alike or fitting), None)
-
-
-def _asks_what_if(result: BenchResult) -> bool:
-    return result.method.endswith(WHAT_IF)
