@@ -41,7 +41,8 @@ def test_a_target_without_a_login_is_refused() -> None:
 
 def test_reading_tells_value_and_digest_and_sends_reads_only(lab: Lab) -> None:
     with guest(lab) as it:
-        assert it.read() == Setting("x86-64-v2", lab.cluster.digest(NAS))
+        found = it.read()
+        assert (found.value, found.digest) == ("x86-64-v2", lab.cluster.digest(NAS))
         assert it.state() is GuestState.RUNNING
         assert it.takes_hold() == ""
     assert reads_only(lab)

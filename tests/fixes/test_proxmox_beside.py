@@ -111,3 +111,24 @@ def test_what_waits_is_what_the_next_start_has() -> None:
     found = _pve_config.read(rows)
     assert (found.cpu, found.current, found.waits) == (None, "kvm64", True)
     assert found.options == {"cores": "4"}
+
+
+@pytest.mark.parametrize(
+    ("meta", "made"),
+    [
+        ("creation-qemu=9.2.0,ctime=1750627200", "1750627200"),
+        ("ctime=1750627200", "1750627200"),
+        ("creation-qemu=9.2.0", ""),
+        ("xctime=1", ""),
+    ],
+)
+def test_when_a_guest_was_made_tells_it_from_a_later_one(meta: str, made: str) -> None:
+    rows = [{"key": "meta", "value": meta}, {"key": "digest", "value": "a" * 40}]
+    assert _pve_config.read(rows).made == made
+
+
+def test_a_target_tells_when_its_guest_was_made(lab: Lab) -> None:
+    with guest(lab) as it:
+        made = it.read().made
+    assert made
+    assert f"ctime={made}" in lab.cluster.files[NAS]

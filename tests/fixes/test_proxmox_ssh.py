@@ -85,7 +85,7 @@ def test_it_is_changed_and_changed_back(site: Site) -> None:
     before = site.lab.tree()
     with site.guest() as it:
         old = it.read()
-        assert old == Setting("x86-64-v2", site.lab.cluster.digest(NAS))
+        assert (old.value, old.digest) == ("x86-64-v2", site.lab.cluster.digest(NAS))
         assert {seen.method for seen in site.lab.seen} == {"GET"}
         it.write(old, Setting("kvm64,flags=+aes;-pcid"))
         assert changed(site.lab, before) == {NAS: ("", "[PENDING]\ncpu: kvm64,flags=+aes;-pcid")}

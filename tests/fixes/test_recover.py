@@ -180,3 +180,16 @@ def test_what_the_hypervisor_made_of_it_is_ours_to_take_back(tmp_path: Path) -> 
         writer.event(GUEST.place, Phase.UNDOING, "not as planned", found=Setting("made up"))
     (settled,) = look(book, target, finish_undo=True)
     assert (settled.verdict, target.store.load().cpu) == (Verdict.OLD, "kvm64")
+
+
+def test_another_guest_that_was_given_the_identifier_is_not_touched(tmp_path: Path) -> None:
+    book = Journal(tmp_path, lambda: LONG_AGO)
+    with book.begin(RunKind.FIX) as writer:
+        writer.plan(replace(GUEST, before=Setting("kvm64", "d", "1750000000")))
+        writer.event(GUEST.place, Phase.UNDOING)
+    target = FakeTarget(Memory(FakeGuest(cpu="host", made="1760000000")))
+    before = target.store.load()
+    (settled,) = look(Journal(tmp_path), target, finish_undo=True)
+    assert settled.verdict is Verdict.GONE
+    assert target.store.load() == before
+    assert Journal(tmp_path).runs()[0].guests[0].settled

@@ -56,6 +56,17 @@ def test_what_somebody_has_changed_since_is_left_as_it_is(tmp_path: Path) -> Non
     assert "made it host" in left.why
 
 
+def test_another_guest_that_was_given_the_identifier_is_left_alone(tmp_path: Path) -> None:
+    target = FakeTarget(Memory(FakeGuest(made="1750000000")))
+    first = applied(tmp_path, target, plan_for(target))
+    target.store.save(replace(target.store.load(), made="1760000000"))
+    found = planned(tmp_path, first.run, target)
+    assert found.plans == ()
+    assert [(left.failed, "another guest now" in left.why) for left in found.left] == [(True, True)]
+    target.store.save(replace(target.store.load(), made=""))  # nothing tells: as before
+    assert planned(tmp_path, first.run, target).plans
+
+
 def test_other_options_may_have_changed_since(tmp_path: Path) -> None:
     target = FakeTarget()
     first = applied(tmp_path, target, plan_for(target))

@@ -29,6 +29,8 @@ class FakeGuest:
     running: bool = True
     cpu_of_process: str | None = "kvm64"
     """What it was started with."""
+    made: str = ""
+    """When it was created; "" where that is not known."""
 
     @property
     def digest(self) -> str:
@@ -105,7 +107,7 @@ class FakeTarget:
 
     def read(self) -> Setting:
         guest = self._begin("read")
-        return Setting(guest.cpu, guest.digest)
+        return Setting(guest.cpu, guest.digest, guest.made)
 
     def same(self, left: Setting, right: Setting) -> bool:
         return left.value == right.value

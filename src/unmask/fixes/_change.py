@@ -21,6 +21,10 @@ def shown(setting: Setting) -> str:
     return "not set" if setting.value is None else " ".join(setting.value.split())
 
 
+ANOTHER = "{ident} is another guest now, made at another time: it was left as it is"
+"""What is said where an identifier was given to another guest since a run."""
+
+
 @dataclass(slots=True)
 class Change:
     """How far the change of one guest has come; the journal always knows as much or more."""

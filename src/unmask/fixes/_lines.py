@@ -180,7 +180,8 @@ def _first(line: Mapping[str, Any]) -> GuestRun:
 
 def _setting(found: Mapping[str, Any]) -> Setting:
     value = found["value"]
-    return Setting(value if value is None else _text(value), _text(found["digest"]))
+    read = value if value is None else _text(value)
+    return Setting(read, _text(found["digest"]), _text(found.get("made", "")))
 
 
 def _text(value: object) -> str:

@@ -17,6 +17,8 @@ CPU = "cpu"
 BESIDE = frozenset({CPU, "digest", "lock", "parent", "snapstate"})
 """What may change while nobody changes an option: jobs lock the guest, snapshots become parents."""
 DIGEST = re.compile(r"[0-9a-f]{40}")
+MADE = re.compile(r"(?:^|,)ctime=(\d{1,12})(?:,|$)")
+"""In `meta`, which is written when a guest is created, cloned or restored, and never again."""
 ODD = "the answer on the guest's configuration is not what Proxmox VE sends"
 
 
@@ -36,6 +38,12 @@ class Config:
     def cpu(self) -> str | None:
         """Return `cpu` for the next start, None where it is not set."""
         return self.options.get(CPU)
+
+    @property
+    def made(self) -> str:
+        """Return when the guest was made, in seconds since 1970, "" where it does not say."""
+        found = MADE.search(self.options.get("meta", ""))
+        return found[1] if found else ""
 
     @property
     def others(self) -> Mapping[str, str]:

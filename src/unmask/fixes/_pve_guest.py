@@ -43,7 +43,7 @@ class PveGuest:
     def read(self) -> Setting:
         """Return `cpu` for the next start, a waiting change included, and the digest."""
         config = self._config()
-        return Setting(config.cpu, config.digest)
+        return Setting(config.cpu, config.digest, config.made)
 
     def same(self, left: Setting, right: Setting) -> bool:
         """Return whether both ask for the same CPU."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from unmask.errors import ChangeError, UnmaskError
-from unmask.fixes._change import named, put_back, shown
+from unmask.fixes._change import ANOTHER, named, put_back, shown
 from unmask.fixes._lock import guest_lock
 from unmask.fixes._target import Target
 from unmask.fixes.journal import Journal, Writer
@@ -123,6 +123,8 @@ def _guest(book: Journal, run: Run, guest: GuestRun, writer: Writer, ways: Ways)
 
 def _look(target: Target, guest: GuestRun, writer: Writer, ways: Ways) -> tuple[Verdict, str]:
     found = target.read()
+    if found.of_another_guest(guest.before):
+        return Verdict.GONE, ANOTHER.format(ident=guest.place.ident)
     verdict = _verdict(target, guest, found)
     left = _seconds_left(guest, ways.patience)
     if left and verdict is not _awaited(guest):
@@ -163,7 +165,7 @@ def _seconds_left(guest: GuestRun, patience: float) -> float:
 def _phase(guest: GuestRun, verdict: Verdict) -> Phase:
     if verdict is Verdict.NEW:
         return Phase.WRITTEN
-    if verdict is Verdict.OTHER:
+    if verdict in (Verdict.OTHER, Verdict.GONE):
         return Phase.FAILED
     return Phase.REFUSED if guest.phase is Phase.WRITING else Phase.UNDONE
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from unmask.dialects.libvirt.cpu_words import brief
 from unmask.errors import UnmaskError, UsageError
-from unmask.fixes._change import named, shown
+from unmask.fixes._change import ANOTHER, named, shown
 from unmask.fixes._target import Target
 from unmask.model.change import Place, Plan, Setting, Step
 from unmask.model.run import GuestRun, Run, undone_by
@@ -91,6 +91,8 @@ def _guest(
         return Left(place, f"{name}: run {taken_back} has taken it back already", failed=False)
     with closing(open_target(place)) as target:
         now = target.read()
+        if now.of_another_guest(guest.before):
+            return Left(place, f"{name}: {ANOTHER.format(ident=place.ident)}", failed=True)
         if target.same(now, guest.after):
             return _plan(run, guest, now)
         if target.same(now, guest.before):

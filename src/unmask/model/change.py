@@ -65,6 +65,13 @@ class Setting:
     digest: str = ""
     """Of the whole configuration when this was read: Proxmox VE's own, or SHA-256 of the XML
     without its <cpu>."""
+    made: str = ""
+    """When the guest was made (Proxmox VE's `meta: ctime=`): a VMID can be used again; "" where
+    nothing tells."""
+
+    def of_another_guest(self, other: Setting) -> bool:
+        """Return whether the two surely were read of different guests under one identifier."""
+        return bool(self.made and other.made) and self.made != other.made
 
 
 @dataclass(frozen=True, slots=True)
