@@ -8,11 +8,11 @@ that names the place.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from typing import Any
 
+from unmask.dialects import saved_text
 from unmask.dialects.records import WrongValueError, codec
+from unmask.dialects.saved_text import Form
 from unmask.errors import InputError
 from unmask.model.inventory import Inventory
 
@@ -20,12 +20,21 @@ SCHEMA = "unmask.inventory"
 VERSION = 1
 LIMIT = 256 * 1024 * 1024
 """Characters of text that are looked at: some 100,000 guests."""
+FORM = Form(
+    schema=SCHEMA,
+    version=VERSION,
+    limit=LIMIT,
+    what="a saved inventory",
+    no="not a saved inventory",
+    has="this inventory has",
+    it="it",
+)
 
 
 def dump(inventory: Inventory) -> str:
     """Return the inventory as ASCII JSON text that ends with a line break."""
     body = codec(Inventory).dump(inventory)
-    return json.dumps({"schema": f"{SCHEMA}/{VERSION}", **body}, indent=1) + "\n"
+    return saved_text.dump(FORM, body)
 
 
 def load(text: str) -> Inventory:
@@ -35,7 +44,7 @@ def load(text: str) -> Inventory:
         InputError: It is not such a text; the message names the first wrong place as a path
             like `guests[3].configured.mode`.
     """
-    body = _checked_schema(_parsed(text))
+    body = saved_text.load(FORM, text)
     try:
         inventory: Inventory = codec(Inventory).load(body)
     except WrongValueError as error:
@@ -50,41 +59,6 @@ def looks_saved(start: str) -> bool:
     if len(words) < 4 or words[0].strip() != "{" or words[1] != "schema":
         return False
     return words[3].startswith(SCHEMA)
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    if len(text) > LIMIT:
-        raise InputError(f"a saved inventory of more than {LIMIT} characters is not read")
-    try:
-        value = json.loads(text, object_pairs_hook=_unique_keys)
-    except RecursionError as error:
-        raise InputError("not a saved inventory: the JSON is nested too deeply") from error
-    except ValueError as error:
-        raise InputError(f"not a saved inventory: {error}") from error
-    if not isinstance(value, dict):
-        raise InputError("not a saved inventory: the JSON is not an object")
-    return value
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the key {twice[:80]!r} appears twice in one object")
-    return value
-
-
-def _checked_schema(value: dict[str, Any]) -> dict[str, Any]:
-    schema = value.pop("schema", None)
-    name, _, version = schema.partition("/") if isinstance(schema, str) else ("", "", "")
-    if name != SCHEMA:
-        raise InputError(f'not a saved inventory: "schema" is not "{SCHEMA}/{VERSION}"')
-    if version != str(VERSION):
-        raise InputError(
-            f"this inventory has version {version[:20]!r} and this unmask reads version {VERSION}: "
-            "use the unmask that wrote it, or a newer one"
-        )
-    return value
 
 
 def _check_subjects(inventory: Inventory) -> None:
