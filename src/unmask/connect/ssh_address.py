@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from unmask.errors import UsageError
+from unmask.model.ssh import PASSWORD_VARIABLE
 
 SCHEME = "ssh://"
 """Of targets that are entered without their hypervisor."""
@@ -57,6 +58,23 @@ def parse(text: str) -> Address:
     return Address(
         match["six"] or match["host"] or "", match["user"] or "", int(match["port"] or 0)
     )
+
+
+def of_target(target: str, scheme: str) -> Address:
+    """Return the address of a target that is written SCHEME[user@]HOST[:PORT].
+
+    Raises:
+        UsageError: It is not written so, or holds a password, which is not repeated.
+    """
+    rest = target[len(scheme) :].rstrip("/")
+    if ":" in rest.rpartition("@")[0]:
+        raise UsageError(
+            f"a password in an address can be seen by others: set {PASSWORD_VARIABLE} instead"
+        )
+    try:
+        return parse(rest)
+    except UsageError as error:
+        raise UsageError(f"{target} is not {scheme}[user@]HOST[:PORT]: {error}") from error
 
 
 def _without_password(text: str) -> None:

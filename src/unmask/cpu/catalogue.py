@@ -75,6 +75,12 @@ def find(name: str) -> CpuModel | None:
     )
 
 
+def resolved(name: str) -> str:
+    """Return the versioned model that a name means; "" where QEMU knows none of that name."""
+    model = find(name)
+    return model.resolved if model else ""
+
+
 @cache
 def names() -> tuple[str, ...]:
     """Return every model name, versions and aliases included, sorted."""

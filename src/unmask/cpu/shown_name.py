@@ -50,13 +50,8 @@ def named(name: str) -> str:
     versions = models().get(name, ())
     if not versions:
         return ""
-    aliases = [alias for alias in catalogue.names() if _resolved(alias) == versions[0]]
+    aliases = [alias for alias in catalogue.names() if catalogue.resolved(alias) == versions[0]]
     return min(aliases, key=lambda alias: (alias in versions, len(alias)))
-
-
-def _resolved(name: str) -> str:
-    model = catalogue.find(name)
-    return model.resolved if model else ""
 
 
 def is_silicon(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from unmask.crypto import drivers
-from unmask.measure import _place, statistics
+from unmask.measure import statistics
 from unmask.measure._figures import Answer
 from unmask.measure._words import rate
 from unmask.measure.statistics import Series
@@ -124,9 +124,3 @@ def library_figures(result: BenchResult) -> bool:
         for one in result.samples
         if one.algorithm.startswith("aes")
     )
-
-
-def arch(result: BenchResult) -> str:
-    """Return the architecture; "" where it is not known."""
-    seen = _place.cpu(result.environment)
-    return seen.arch if seen else ""

@@ -59,7 +59,7 @@ class Case:
     @cached_property
     def alone(self) -> Answer:
         """Return what the plain rate says by itself."""
-        return _alone.openssl(self.figures.best(), arch=_alone.arch(self.result))
+        return _alone.openssl(self.figures.best(), arch=_place.arch(self.result.environment))
 
     @cached_property
     def beyond_software(self) -> bool:

@@ -26,7 +26,7 @@ def whole(before: BenchResult, after: BenchResult) -> str:
         ("the machine", before.subject, after.subject),
         ("the method", before.method, after.method),
         ("the node", before.host, after.host),
-        ("the architecture", _arch(before), _arch(after)),
+        ("the architecture", _place.arch(before.environment), _place.arch(after.environment)),
         ("what runs it", _runner(before), _runner(after)),
     )
     for what, old, new in pairs:
@@ -91,11 +91,6 @@ def _two(what: str, old: object, new: object) -> str:
     if old in (None, "") or new in (None, "") or old == new:
         return ""
     return f"{what} differs ({old} before, {new} after)"
-
-
-def _arch(result: BenchResult) -> str:
-    seen = _place.cpu(result.environment)
-    return seen.arch if seen else ""
 
 
 def _runner(result: BenchResult) -> str:

@@ -25,6 +25,12 @@ def cpu(environment: Environment) -> HostCpu | None:
     return environment.cpu.value if isinstance(environment.cpu, Known) else None
 
 
+def arch(environment: Environment) -> str:
+    """Return the architecture; "" where it is not known."""
+    seen = cpu(environment)
+    return seen.arch if seen else ""
+
+
 def virtualisation(environment: Environment) -> Virtualisation | None:
     """Return what the machine tells of what runs it; None where it was not read."""
     found = environment.virtualisation

@@ -28,12 +28,7 @@ def render(document: BaselineDocument) -> str:
     run, found = document.run, document.baseline
     body = {
         "schema": SCHEMA,
-        "run": {
-            "version": run.version,
-            "started": run.started,
-            "targets": list(run.targets),
-            "complete": run.complete,
-        },
+        "run": _records.run(run),
         "nodes": [_node(item) for item in found.nodes],
         "unknown_nodes": [_unknown(item) for item in found.unknown],
         "needs": _needs(found.needs),

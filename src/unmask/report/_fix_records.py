@@ -19,12 +19,7 @@ def render(document: FixDocument) -> str:
     results = {result.subject: result for result in document.results}
     body = {
         "schema": SCHEMA,
-        "run": {
-            "version": run.version,
-            "started": run.started,
-            "targets": list(run.targets),
-            "complete": run.complete,
-        },
+        "run": _records.run(run),
         "cpu": document.wish,
         "run_id": document.run_id or None,
         "guests": [_guest(plan, results.get(plan.place.subject)) for plan in document.plans],

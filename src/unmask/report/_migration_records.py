@@ -21,12 +21,7 @@ def render(document: MigrationDocument) -> str:
     guests = {guest.subject: guest for guest in document.inventory.guests}
     body = {
         "schema": SCHEMA,
-        "run": {
-            "version": run.version,
-            "started": run.started,
-            "targets": list(run.targets),
-            "complete": run.complete,
-        },
+        "run": _records.run(run),
         "asked": {
             "guests": list(asked.guests),
             "to": list(asked.to),

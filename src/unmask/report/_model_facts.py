@@ -93,7 +93,7 @@ def _of_proxmox(model: catalogue.ProxmoxModel) -> ModelFacts:
 def _of_qemu(model: catalogue.CpuModel) -> ModelFacts:
     family = _VERSION.sub("", model.resolved)
     relatives = [name for name in catalogue.names() if _VERSION.sub("", name) == family]
-    same = [name for name in catalogue.names() if _resolved(name) == model.resolved]
+    same = [name for name in catalogue.names() if catalogue.resolved(name) == model.resolved]
     return ModelFacts(
         name=model.name,
         platform="qemu",
@@ -109,11 +109,6 @@ def _of_qemu(model: catalogue.CpuModel) -> ModelFacts:
 def _since(release: str) -> str:
     oldest = release == catalogue.releases()[0]
     return f"QEMU {release} or older" if oldest else f"QEMU {release}"
-
-
-def _resolved(name: str) -> str:
-    model = catalogue.find(name)
-    return model.resolved if model else ""
 
 
 def _number(name: str) -> int:

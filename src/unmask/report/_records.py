@@ -13,10 +13,21 @@ from unmask.model.cpu import FeatureView, HostCpu
 from unmask.model.finding import Accepted, Finding, Skip
 from unmask.model.inventory import Cluster, Gap, Host, Snapshot
 from unmask.model.reading import Known, Reading
+from unmask.model.report import Run
 from unmask.report import _visit_records
 
 DOCS = "docs/rules/{code}.md"
 """Where a rule's page is in the project."""
+
+
+def run(item: Run) -> dict[str, Any]:
+    """Return when and of what a report was made; every report has it."""
+    return {
+        "version": item.version,
+        "started": item.started,
+        "targets": list(item.targets),
+        "complete": item.complete,
+    }
 
 
 def host(item: Host) -> dict[str, Any]:

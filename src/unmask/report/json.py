@@ -20,12 +20,7 @@ def render(document: Document, width: int) -> str:  # noqa: ARG001 - JSON has no
     run, inventory, outcome = document.run, document.inventory, document.outcome
     body = {
         "schema": SCHEMA,
-        "run": {
-            "version": run.version,
-            "started": run.started,
-            "targets": list(run.targets),
-            "complete": run.complete,
-        },
+        "run": _records.run(run),
         "clusters": [_records.cluster(item) for item in inventory.clusters],
         "hosts": [_records.host(item) for item in inventory.hosts],
         "guests": [_records.guest(item) for item in document.cases],

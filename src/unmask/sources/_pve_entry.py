@@ -14,9 +14,8 @@ from unmask.connect.proxmox_address import SSH_SCHEME
 from unmask.connect.ssh_address import Address
 from unmask.connect.ssh_login import PASSWORD_PROMPT, Secrets
 from unmask.connect.ssh_session import Login, Session
-from unmask.errors import TargetError, UsageError
+from unmask.errors import TargetError
 from unmask.model.source import CollectOptions
-from unmask.model.ssh import PASSWORD_VARIABLE
 
 ROOT = Login("root")
 
@@ -36,7 +35,10 @@ def log_in(
         UsageError: The target is not written as it should be.
         TargetError: Nobody can be reached, or nobody lets one in.
     """
-    addresses = [_address(target), *map(ssh_address.parse, options.ssh.nodes)]
+    addresses = [
+        ssh_address.of_target(target, SSH_SCHEME),
+        *map(ssh_address.parse, options.ssh.nodes),
+    ]
     said: list[str] = []
     for number, address in enumerate(addresses):
         # Each gets a fair share, so that one that hangs leaves time for the others.
@@ -57,19 +59,6 @@ def said_once(target: str) -> Iterator[None]:
     except TargetError as error:
         place = target[len(SSH_SCHEME) :].rstrip("/")
         raise TargetError(str(error).removeprefix(f"{place}: ")) from error
-
-
-def _address(target: str) -> Address:
-    rest = target[len(SSH_SCHEME) :].rstrip("/")
-    if ":" in rest.rpartition("@")[0]:
-        raise UsageError(
-            f"a password in an address can be seen by others: set {PASSWORD_VARIABLE} instead"
-        )
-    try:
-        return ssh_address.parse(rest)
-    except UsageError as error:
-        said = f"{target} is not {SSH_SCHEME}[user@]HOST[:PORT]: {error}"
-        raise UsageError(said) from error
 
 
 class Person:

@@ -13,13 +13,13 @@ from unmask.connect import ssh, ssh_address
 from unmask.connect.ssh_address import PORT, SCHEME, Address
 from unmask.connect.ssh_login import Secrets
 from unmask.connect.ssh_session import Login, Session
-from unmask.errors import TargetError, UsageError
+from unmask.errors import TargetError
 from unmask.model.entry import GuestEntry
 from unmask.model.inside import Inside
 from unmask.model.inventory import Inventory
 from unmask.model.reading import Known
 from unmask.model.source import CollectOptions, Source
-from unmask.model.ssh import PASSWORD_VARIABLE, SshOptions
+from unmask.model.ssh import SshOptions
 from unmask.model.visit import Visit, Way
 from unmask.sources import _guest_shell, _unseen_guest
 
@@ -79,7 +79,7 @@ def enter(target: str, options: CollectOptions, seconds: float) -> Iterator[Mach
         UsageError: The target is not written ssh://[user@]HOST[:PORT].
         TargetError: It cannot be reached, lets nobody in, or what is done in it fails.
     """
-    address = _address(target)
+    address = ssh_address.of_target(target, SCHEME)
     name = name_of(address)
     entry = options.visits.entry(_unseen_guest.guest(name, Inside(), Visit(), target))
     login = _login(options.ssh, entry)
@@ -114,18 +114,6 @@ def _login(login: SshOptions, entry: GuestEntry) -> SshOptions:
         password=login.password or said.password,
         host_keys=login.host_keys or said.host_keys,
     )
-
-
-def _address(target: str) -> Address:
-    rest = target[len(SCHEME) :].rstrip("/")
-    if ":" in rest.rpartition("@")[0]:
-        raise UsageError(
-            f"a password in an address can be seen by others: set {PASSWORD_VARIABLE} instead"
-        )
-    try:
-        return ssh_address.parse(rest)
-    except UsageError as error:
-        raise UsageError(f"{target} is not {SCHEME}[user@]HOST[:PORT]: {error}") from error
 
 
 def _ask(prompt: str) -> str:
