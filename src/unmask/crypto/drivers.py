@@ -101,16 +101,7 @@ def confirmed(outlook: Outlook, driver: str) -> Outlook:
 def _out_of_sight(outlook: Outlook, driver: str) -> Outlook:
     how = f"the kernel's driver {driver}, whose name does not tell whether it uses AES-NI"
     note = Note(NoteKind.UNDECIDED, f"It runs on {how}. Is aesni_intel there and loaded?")
-    return replace(
-        outlook,
-        status=Status.UNKNOWN,
-        how=how,
-        factor=None,
-        of_best=None,
-        factor_origin="",
-        better=(),
-        notes=(*outlook.notes, note),
-    )
+    return outlook.left_open(how, (*outlook.notes, note))
 
 
 def _speaker(driver: str) -> tuple[str, str]:

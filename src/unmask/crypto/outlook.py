@@ -101,16 +101,7 @@ def _through(consumer: Consumer, path: Path, view: FeatureView, version: str) ->
     ways = zip(path.uses, found, strict=True)
     how = "; ".join(f"{outlook.status} with {consumers()[used].name}" for used, outlook in ways)
     note = Note(NoteKind.UNDECIDED, f"It depends on the library: {how}.")
-    return replace(
-        chosen,
-        status=Status.UNKNOWN,
-        how=how,
-        factor=None,
-        of_best=None,
-        factor_origin="",
-        better=(),
-        notes=(*said, note),
-    )
+    return chosen.left_open(how, (*said, note))
 
 
 class _Judgement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from unmask.model.finding import Confidence
@@ -82,6 +82,19 @@ class Outlook:
     notes: tuple[Note, ...] = ()
     measured_here: bool = False
     """`factor` was measured on the guest's own node, against all that its silicon has."""
+
+    def left_open(self, how: str, notes: tuple[Note, ...]) -> Outlook:
+        """Return the same with nothing decided, and without the figures that would follow."""
+        return replace(
+            self,
+            status=Status.UNKNOWN,
+            how=how,
+            factor=None,
+            of_best=None,
+            factor_origin="",
+            better=(),
+            notes=notes,
+        )
 
     def noted(self, kind: NoteKind) -> tuple[Note, ...]:
         """Return the notes of one kind."""

@@ -26,7 +26,7 @@ class Verdict(StrEnum):
     OTHER = "other"
     """Neither: somebody else has changed it since, or the hypervisor made that of it."""
     GONE = "gone"
-    """The operator says that there is no such guest any more."""
+    """There is no such guest any more: the operator says so, or its VMID is another guest's now."""
 
 
 @dataclass(frozen=True, slots=True)
