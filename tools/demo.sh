@@ -5,13 +5,16 @@ set -eu
 cd "$(dirname "$0")/.."
 unmask=.venv/bin/unmask
 place=$(mktemp -d)
-lab=
 
+# The lab is $!, which the shell sets as it forks: a variable of our own would still be empty if
+# Ctrl-C came between the two. Twice, because a child just forked may lose the first signal.
+# Not INT, which a shell lets its background processes ignore until they ask for it.
 end() {
-    if [ -n "$lab" ]; then
-        # Not INT, which a shell lets its background processes ignore until they ask for it.
-        kill -TERM "$lab" 2>/dev/null || true
-        wait "$lab" 2>/dev/null || true
+    if [ -n "${!-}" ]; then
+        kill -TERM "$!" 2>/dev/null || true
+        sleep 0.1
+        kill -TERM "$!" 2>/dev/null || true
+        wait "$!" 2>/dev/null || true
     fi
     rm -rf "$place"
 }
@@ -20,10 +23,8 @@ trap 'exit 130' INT TERM
 
 echo 'demo: starting an emulated Proxmox VE cluster (unmask lab)' >&2
 "$unmask" lab --port 0 --for 300 --ready-file "$place/ready.json" >"$place/lab.log" 2>&1 &
-lab=$!
 while ! [ -s "$place/ready.json" ]; do
-    if ! kill -0 "$lab" 2>/dev/null; then
-        lab=
+    if ! kill -0 "$!" 2>/dev/null; then
         cat "$place/lab.log" >&2
         exit 3
     fi
