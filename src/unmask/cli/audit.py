@@ -19,7 +19,7 @@ from unmask.dialects import saved
 from unmask.engine import accepted, document
 from unmask.engine.accepted import Acceptance
 from unmask.errors import UsageError
-from unmask.model.finding import Severity
+from unmask.model.finding import Rule, Severity
 from unmask.model.report import Document, Format
 from unmask.model.workload import Finder
 
@@ -88,6 +88,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     guest_key: Annotated[Path | None, guests.KEY] = None,
     guest_timeout: Annotated[float, guests.SECONDS] = 60,
     figures: Annotated[list[Path] | None, guests.FIGURES] = None,
+    bench: Annotated[list[Path] | None, guests.BENCH] = None,
     verbose: Annotated[bool, collecting.VERBOSE] = False,
 ) -> None:
     """Show what every guest's CPU really is, and what is wrong with it."""
@@ -117,7 +118,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     )
     settings, wanted = collecting.chosen(asked)
     acceptances = choices.acceptances(accept, wanted, rules)
-    measured = choices.figures(asked.figures)
+    measured = (*choices.figures(asked.figures), *choices.measured(bench))
     read = collecting.collected(asked, settings, wanted)
     if read.nothing:
         raise typer.Exit(read.exit_code)
@@ -130,7 +131,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         started=started,
         acceptances=acceptances,
         finders=plugins.load("unmask.workloads", "WORKLOAD", Finder),
-        figures=measured,
+        measured=measured,
+        moving=plugins.load("unmask.rules", "RULE", Rule) if written.moves else (),
     )
     _remark(report, acceptances)
     _write(report, written, output)

@@ -76,21 +76,38 @@ def figures(paths: Sequence[Path] | None) -> tuple[BenchResult, ...]:
     Raises:
         UsageError: A file cannot be read, is wrong, or has none.
     """
-    return tuple(result for path in dict.fromkeys(paths or ()) for result in _measured(path))
+    found: list[BenchResult] = []
+    for path in dict.fromkeys(paths or ()):
+        asked = [result for result in _results("--figures", path) if result.asks_what_if]
+        if not asked:
+            raise UsageError(
+                f"--figures {path}: nothing in it was measured under CPU models: make it with "
+                "unmask bench --node NODE --as MODELS --save FILE"
+            )
+        found += asked
+    return tuple(found)
 
 
-def _measured(path: Path) -> tuple[BenchResult, ...]:
+def measured(paths: Sequence[Path] | None) -> tuple[BenchResult, ...]:
+    """Return what was measured of guests and nodes: the results of `--bench`.
+
+    Raises:
+        UsageError: A file cannot be read, is wrong, or has none.
+    """
+    found: list[BenchResult] = []
+    for path in dict.fromkeys(paths or ()):
+        results = _results("--bench", path)
+        if not results:
+            raise UsageError(f"--bench {path}: holds no results: unmask bench --save writes them")
+        found += results
+    return tuple(found)
+
+
+def _results(option: str, path: Path) -> tuple[BenchResult, ...]:
     try:
-        found = saved_bench.load(files.read(path, saved_bench.LIMIT))
+        return saved_bench.load(files.read(path, saved_bench.LIMIT))
     except InputError as error:
-        raise UsageError(f"--figures {path}: {error}") from error
-    asked = tuple(result for result in found if result.asks_what_if)
-    if not asked:
-        raise UsageError(
-            f"--figures {path}: nothing in it was measured under CPU models: make it with "
-            "unmask bench --node NODE --as MODELS --save FILE"
-        )
-    return asked
+        raise UsageError(f"{option} {path}: {error}") from error
 
 
 def configuration(path: Path | None) -> Settings:

@@ -35,6 +35,12 @@ FIGURES = typer.Option(
     metavar="FILE",
     help="Figures that `unmask bench --as --save` measured on nodes, instead of general ones.",
 )
+BENCH = typer.Option(
+    "--bench",
+    metavar="FILE",
+    help="Results that `unmask bench --save` wrote: shown beside the findings, and used as those "
+    "of --figures are; may be given several times, before and after a change.",
+)
 
 NOBODY: tuple[tuple[Way, ...], frozenset[Way]] = ((), frozenset())
 """No way at all, as `ways` returns it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from unmask.engine import accepted
+from unmask.engine import accepted, moves
 from unmask.engine.accepted import Acceptance
 from unmask.engine.cases import guest_cases
 from unmask.engine.run import judge
@@ -24,7 +24,8 @@ def build(
     started: str,
     acceptances: Sequence[Acceptance] = (),
     finders: Sequence[Finder] = (),
-    figures: Sequence[BenchResult] = (),
+    measured: Sequence[BenchResult] = (),
+    moving: Sequence[Rule] = (),
 ) -> Document:
     """Return the judged document of one run.
 
@@ -36,15 +37,27 @@ def build(
         started: When the run began, ISO 8601 in UTC; accepted findings expire by this day.
         acceptances: The operator's accepted findings.
         finders: What looks for encrypted workloads in the guests.
-        figures: What CPU models were measured to amount to on nodes, used instead of general ones.
+        measured: What `unmask bench` has measured. What CPU models amount to on a node is used
+            instead of general figures; all of it is shown.
+        moving: The rules about moves, where the guests' moves are to be judged too. All of them:
+            one that is left out blocks nothing.
     """
+    figures = tuple(result for result in measured if result.asks_what_if)
     cases = guest_cases(inventory, finders, figures)
     outcome = judge(inventory, rules, cases)
     if acceptances:
         outcome = accepted.apply(outcome, acceptances, date.fromisoformat(started[:10]))
     complete = not inventory.gaps and not outcome.skips
     run = Run(version, started, inventory.targets, complete)
-    return Document(run, inventory, cases, outcome)
+    return Document(
+        run,
+        inventory,
+        cases,
+        outcome,
+        rules=tuple(sorted(rules, key=lambda rule: rule.code)),
+        moves=moves.moves(inventory, moving, moves.Asked()) if moving else (),
+        measured=tuple(sorted(measured, key=lambda result: (result.started, result.subject))),
+    )
 
 
 def worst(outcome: Outcome) -> Severity | None:

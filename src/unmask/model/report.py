@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from unmask.model.bench import BenchResult
 from unmask.model.case import GuestCase
-from unmask.model.finding import Outcome
+from unmask.model.finding import Outcome, Rule
 from unmask.model.inventory import Inventory
+from unmask.model.move import Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,12 @@ class Document:
     cases: tuple[GuestCase, ...]
     """One a guest, in the order of `inventory.guests`."""
     outcome: Outcome
+    rules: tuple[Rule, ...] = ()
+    """What was judged by, by code: also the rules that found nothing."""
+    moves: tuple[Move, ...] = ()
+    """Where each guest could move, in the order of the guests; none where no format shows it."""
+    measured: tuple[BenchResult, ...] = ()
+    """What `unmask bench` has measured of these guests and nodes, the oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +53,5 @@ class Format:
     """The document and the width of the terminal in columns (0: unlimited) to text."""
     coloured: Callable[[Document, int], str] | None = None
     """The same with a terminal's colours, where the format has any."""
+    moves: bool = False
+    """It shows `Document.moves`, which take time to judge."""
