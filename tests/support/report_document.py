@@ -7,8 +7,8 @@ changes, a template, a container, hosts that could not be read, and measured res
 
 from __future__ import annotations
 
-from datetime import date
 from collections.abc import Mapping
+from datetime import date
 from functools import cache
 from typing import Any
 
