@@ -3,6 +3,10 @@
 
 BIN := .venv/bin
 PYTEST_ARGS ?=
+# Tests run side by side, the files of one process in the order of tests/conftest.py. More than four
+# would boot more guests at once than many machines have memory for. JOBS=0 is one after the other.
+JOBS ?= auto
+SIDE_BY_SIDE = -n $(JOBS) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint bench docs clean
@@ -16,7 +20,7 @@ demo: ## audit an emulated Proxmox VE cluster
 
 test: ## run all tests, with real libvirt and QEMU guests
 	@tools/setup.sh test
-	$(BIN)/pytest -rs $(PYTEST_ARGS)
+	$(BIN)/pytest -rs $(SIDE_BY_SIDE) $(PYTEST_ARGS)
 
 lint: ## check style, types and generated pages
 	@tools/setup.sh test

@@ -17,16 +17,27 @@ pytest_plugins = [
     "support.cpuinfo_guest",
     "support.booted_guest",
     "support.tls_server",
+    "support.browser",
+    "support.report_pages",
 ]
 
-PEERS = frozenset({"booted_guest", "cpuinfos", "guest_image", "libvirtd", "openssl_server"})
+PEERS = frozenset(
+    {"booted_guest", "browser", "cpuinfos", "guest_image", "libvirtd", "openssl_server"}
+)
 FIRST_BUILD_SECONDS = 1800
 """A peer's test may be the one that builds the guest image."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that uses a peer, so that `-m "not peer"` leaves them out."""
+    """Mark every test that uses a peer, so that `-m "not peer"` leaves them out.
+
+    Files with such tests come first: they take longest, and where tests run side by side nothing
+    else would be left to do beside the last of them.
+    """
+    slow: set[Path] = set()
     for item in items:
         if PEERS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.peer)
             item.add_marker(pytest.mark.timeout(FIRST_BUILD_SECONDS))
+            slow.add(item.path)
+    items.sort(key=lambda item: item.path not in slow)
