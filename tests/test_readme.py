@@ -1,50 +1,42 @@
-"""The README's console blocks show what the commands really print."""
+"""The blocks of all pages show what the commands really print, and links lead somewhere."""
+
+from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"^```console\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGES = ("README.md",)
+from support import sessions
+from support.golden import ROOT
 
 
-def blocks() -> list[tuple[str, str]]:
-    """Return each command of a console block with the output that the page shows."""
-    found = []
-    for page in PAGES:
-        for block in BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")):
-            for part in re.split(r"^\$ ", block["text"], flags=re.MULTILINE)[1:]:
-                command, _, output = part.partition("\n")
-                found.append((command, output))
-    return found
+@pytest.mark.parametrize("page", sessions.pages("console"), ids=lambda page: page.name)
+def test_console_blocks_are_what_the_commands_print(page: Path, tmp_path: Path) -> None:
+    sessions.hold(sessions.Stage(tmp_path), page, "console")
 
 
-@pytest.mark.parametrize(("command", "output"), blocks())
-def test_a_console_block_is_what_the_command_prints(command: str, output: str) -> None:
-    program, *arguments = command.split()
-    assert program == "unmask"
-    result = subprocess.run(
-        [sys.executable, "-m", "unmask", *arguments],
-        cwd=ROOT,
-        env={"COLUMNS": "100", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert result.stderr == ""
-    assert result.stdout.rstrip() == output.rstrip()
+@pytest.mark.parametrize("page", sessions.pages("sh-session"), ids=lambda page: page.name)
+def test_sh_session_blocks_are_what_the_commands_print_on_the_lab(
+    page: Path, tmp_path: Path
+) -> None:
+    with sessions.lab_stage(tmp_path) as stage:
+        sessions.hold(stage, page, "sh-session")
 
 
 def test_there_is_something_to_compare() -> None:
-    assert blocks()
+    readme = ROOT / "README.md"
+    assert sessions.steps(readme, "console")
+    fixes = [
+        step for page in sessions.pages("sh-session") for step in sessions.steps(page, "sh-session")
+    ]
+    assert any(" --restart --verify" in step.command for step in fixes)
 
 
-@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/*.md")))
+PAGES = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\((?!https?://)([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), f"{page.name} links to {link}"
