@@ -4,9 +4,9 @@
 # Usage: setup.sh demo|test
 #
 # `demo` needs Python and nothing else; `test` adds what the tests and linters need: the libvirt
-# bindings (compiled here), QEMU, libvirtd, debootstrap, an SSH server. A missing system package is
-# installed if this user is root or may use sudo, and named with the command to run otherwise. A
-# second run only looks whether everything is still there.
+# bindings (compiled here), QEMU, libvirtd, debootstrap, an SSH server, Chromium. A missing system
+# package is installed if this user is root or may use sudo, and named with the command to run
+# otherwise. A second run only looks whether everything is still there.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -76,6 +76,16 @@ python_header() {
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))'
 }
 
+# Ubuntu's chromium-browser is a stub that asks for a snap: one that does not run is none.
+browser() {
+    for program in chromium google-chrome chromium-browser; do
+        if "$program" --version >/dev/null 2>&1; then
+            return 0
+        fi
+    done
+    return 1
+}
+
 # What is looked for is the thing itself, so that a Python or QEMU built by hand counts too.
 find_missing() {
     missing=
@@ -101,6 +111,11 @@ find_missing() {
     need openssh-server has sshd
     need openssl has openssl
     need busybox has busybox
+    if ! browser && grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; then
+        say "Ubuntu has Chromium as a snap only; without google-chrome, tests in a browser are skipped"
+    else
+        need chromium browser
+    fi
 }
 
 install_missing() {
