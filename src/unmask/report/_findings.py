@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from unmask.model.finding import Finding, Severity
@@ -40,19 +40,25 @@ def section(document: Document, width: int, paint: Paint) -> list[str]:
     return lines + _rivals(in_order, width)
 
 
+def rivals(findings: Iterable[Finding]) -> list[str]:
+    """Return the guests with several commands of which each replaces the whole CPU setting."""
+    commands: dict[str, set[str]] = {}
+    for finding in findings:
+        if SETS_CPU in finding.problem.command:
+            commands.setdefault(finding.subject, set()).add(finding.problem.command)
+    return sorted(subject for subject, different in commands.items() if len(different) > 1)
+
+
 def _rivals(in_order: Sequence[Sequence[Finding]], width: int) -> list[str]:
     """Return a warning about guests with several commands, which do not add up."""
-    commands: dict[str, set[str]] = {}
-    for finding in (item for group in in_order for item in group):
-        if SETS_CPU in finding.problem.command:
-            commands.setdefault(clean(finding.subject, 120), set()).add(finding.problem.command)
-    subjects = [subject for subject, different in commands.items() if len(different) > 1]
+    found = rivals(item for group in in_order for item in group)
+    subjects = [clean(subject, 120) for subject in found]
     if not subjects:
         return []
     text = (
         "Where a guest has several commands, run one, then audit again for what is left: each "
         "--cpu replaces the guest's whole CPU setting, and with it what another command has set. "
-        f"These have several: {listed(sorted(subjects))}."
+        f"These have several: {listed(subjects)}."
     )
     return ["", *wrap(text, width)]
 
@@ -67,8 +73,8 @@ def _group(group: Sequence[Finding], most: int, width: int, paint: Paint) -> lis
     count = len({finding.subject for finding in group})
     title = f"{severity.word.upper()} {group[0].code} {group[0].title} ({count} affected)"
     lines = [paint.severity(line, severity) for line in wrap(title, width)]
-    shared = _shared(group)
-    for fact in shared:
+    common = shared(group)
+    for fact in common:
         lines += wrap(fact, width, "  - ")
     # One more line for one more finding would save nothing.
     cut = most if len(group) > most + 1 else len(group)
@@ -79,7 +85,7 @@ def _group(group: Sequence[Finding], most: int, width: int, paint: Paint) -> lis
             lines += wrap(said, width, "    ")
         else:
             lines += wrap(f"{subjects[0]}: {said}", width, "  ", "    ")
-        for fact in (item for item in evidence if item not in shared):
+        for fact in (item for item in evidence if item not in common):
             lines += wrap(fact, width, "    - ")
     if others:
         subjects = list(dict.fromkeys(_subject(finding) for finding in others))
@@ -88,7 +94,7 @@ def _group(group: Sequence[Finding], most: int, width: int, paint: Paint) -> lis
     return lines + _advice(shown, width)
 
 
-def _shared(group: Sequence[Finding]) -> tuple[str, ...]:
+def shared(group: Sequence[Finding]) -> tuple[str, ...]:
     """Return the evidence that several findings have in common, to be said once."""
     if len(group) == 1:
         return ()

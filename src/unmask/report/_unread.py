@@ -41,17 +41,26 @@ def section(document: Document, width: int, paint: Paint) -> list[str]:
 
 def _gaps(gaps: Sequence[Gap], width: int) -> list[str]:
     """Return a line for each reason, so that a node's hundred guests do not make a hundred."""
-    alike: dict[tuple[str, str], list[Gap]] = defaultdict(list)
-    for gap in gaps:
-        alike[gap.reason, _of_each(gap)].append(gap)
+    alike = gaps_alike(gaps)
     lines = []
     for (reason, needs), same in list(alike.items())[:GAPS]:
         subjects = listed([clean(gap.subject) for gap in same])
-        why = _why(reason, needs if len(same) > 1 else same[0].needs)
+        why = _why(reason, needs)
         lines += wrap(f"{subjects}: {why}", width, "  ", "    ")
     if len(alike) > GAPS:
         lines += wrap(f"and {len(alike) - GAPS} more: see --format json", width, "  ", "    ")
     return lines
+
+
+def gaps_alike(gaps: Iterable[Gap]) -> dict[tuple[str, str], list[Gap]]:
+    """Return the gaps by reason and by what would fill them, both as they hold for all of them."""
+    alike: dict[tuple[str, str], list[Gap]] = defaultdict(list)
+    for gap in gaps:
+        alike[gap.reason, _of_each(gap)].append(gap)
+    return {
+        (reason, needs if len(same) > 1 else same[0].needs): same
+        for (reason, needs), same in alike.items()
+    }
 
 
 def _of_each(gap: Gap) -> str:
@@ -61,20 +70,28 @@ def _of_each(gap: Gap) -> str:
 
 
 def _inside(guests: Iterable[Guest], width: int) -> list[str]:
-    """Return what those who got into a guest could not see there, by the reason or the remedy."""
-    lacking: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for guest in guests:
-        for probe, reason, needs in _lacks(guest):
-            # What one remedy cures is one line, whatever each probe says of it.
-            why = ("", needs) if needs else (reason, "")
-            lacking[why][probe].add(clean(guest.subject, 120))
     lines = []
-    for (reason, needs), probes in lacking.items():
-        subjects = listed(sorted(set[str]().union(*probes.values())))
+    for (reason, needs), probes in lacking(guests).items():
+        found = sorted(set[str]().union(*probes.values()))
+        subjects = listed([clean(subject, 120) for subject in found])
         what = listed([probe.replace("_", " ") for probe in sorted(probes)])
         said = f"{what}: {clean(reason)}" if reason else f"more of {what} needs {clean(needs)}"
         lines += wrap(f"{subjects}: {said}", width, "  ", "    ")
     return lines
+
+
+def lacking(guests: Iterable[Guest]) -> dict[tuple[str, str], dict[str, set[str]]]:
+    """Return what those who got into guests could not see there.
+
+    By the reason or the remedy: probes, and the subjects of the guests.
+    """
+    found: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for guest in guests:
+        for probe, reason, needs in _lacks(guest):
+            # What one remedy cures is one line, whatever each probe says of it.
+            why = ("", needs) if needs else (reason, "")
+            found[why][probe].add(guest.subject)
+    return found
 
 
 def _lacks(guest: Guest) -> Iterator[tuple[str, str, str]]:
@@ -103,18 +120,25 @@ def _skips(skips: Sequence[Skip], width: int) -> list[str]:
 
 
 def _remarks(guests: Iterable[Guest], width: int) -> list[str]:
+    texts = remarked(guests)
+    lines = []
+    for text, found in list(texts.items())[:LISTED]:
+        subjects = listed([clean(subject, 120) for subject in found])
+        lines += wrap(f"{subjects}: {text}", width, "  ", "    ")
+    if len(texts) > LISTED:
+        lines += wrap(f"and {len(texts) - LISTED} more: see --format json", width, "  ", "    ")
+    return lines
+
+
+def remarked(guests: Iterable[Guest]) -> dict[str, list[str]]:
+    """Return what was noticed that no rule makes a finding of, with the guests' subjects."""
     texts: dict[str, list[str]] = defaultdict(list)
     for guest in guests:
         specs = [guest.configured, *([guest.pending] if guest.pending else [])]
         remarks = [*guest.remarks, *(remark for spec in specs for remark in spec.remarks)]
         for text in dict.fromkeys(item.text for item in remarks if item.kind in REMARKS):
-            texts[text].append(clean(guest.subject, 120))
-    lines = []
-    for text, subjects in list(texts.items())[:LISTED]:
-        lines += wrap(f"{listed(subjects)}: {text}", width, "  ", "    ")
-    if len(texts) > LISTED:
-        lines += wrap(f"and {len(texts) - LISTED} more: see --format json", width, "  ", "    ")
-    return lines
+            texts[text].append(guest.subject)
+    return texts
 
 
 def _accepted(accepted: Sequence[Accepted], width: int) -> list[str]:
