@@ -7,7 +7,6 @@ import importlib
 import os
 import select
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unmask.cli.terminal import put
-from unmask.errors import MissingPackageError, TargetError, UsageError
+from unmask.connect.missing_package import missing_package
+from unmask.errors import TargetError, UsageError
 
 if TYPE_CHECKING:
     from unmask.lab.lab import Lab
@@ -93,10 +93,7 @@ def _class() -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "cryptography":
             raise
-        raise MissingPackageError(
-            "unmask lab needs the Python package cryptography, which is not installed: "
-            f"run {sys.executable} -m pip install cryptography"
-        ) from error
+        raise missing_package("unmask lab", "cryptography", "python3-cryptography") from error
 
 
 def _serve(lab: Lab, ready_file: Path | None, seconds: float | None, ended: int) -> None:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import stat
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from unmask.config.reference import Reference
 from unmask.connect import proxmox_address, ssh_address
-from unmask.errors import MissingPackageError, TargetError, UsageError
+from unmask.connect.missing_package import missing_package
+from unmask.errors import TargetError, UsageError
 from unmask.model.access import Access, Login, Trust
 from unmask.model.secret import Secret
 from unmask.model.ssh import PASSWORD_VARIABLE
@@ -60,13 +60,22 @@ def access(address: str, reference: Reference, around: Surroundings) -> Access:
         TargetError: There are no credentials, or they cannot be read.
     """
     named = proxmox_address.parse(address)
-    trust = Trust(
+    trusted = trust(reference)
+    entries = tuple(proxmox_address.entry(item).place for item in reference.nodes)
+    return Access(_login(named.user, reference, around), trusted, entries)
+
+
+def trust(reference: Reference) -> Trust:
+    """Return which certificate the server may show.
+
+    Raises:
+        UsageError: A fingerprint is none.
+    """
+    return Trust(
         ca_file=reference.ca_file,
         fingerprints=tuple(fingerprint(item) for item in reference.fingerprint),
         insecure=reference.insecure,
     )
-    entries = tuple(proxmox_address.entry(item).place for item in reference.nodes)
-    return Access(_login(named.user, reference, around), trust, entries)
 
 
 def refuse_secret(address: str) -> None:
@@ -226,9 +235,8 @@ def _system_keyring(service: str, user: str) -> str | None:
         import keyring  # noqa: PLC0415 - an optional package
         from keyring.errors import KeyringError  # noqa: PLC0415
     except ImportError:
-        raise MissingPackageError(
-            "reading a secret from the keyring needs the package keyring, which is not installed: "
-            f"run {sys.executable} -m pip install keyring"
+        raise missing_package(
+            "reading a secret from the keyring", "keyring", "python3-keyring"
         ) from None
     try:
         return keyring.get_password(service, user)

@@ -5,7 +5,6 @@ Nothing in here has a deadline; `unmask.connect.threads` gives it one.
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +13,8 @@ from urllib.parse import urlsplit
 
 from unmask.connect import libvirt_errors as errors
 from unmask.connect import threads
-from unmask.errors import MissingPackageError, TargetError
+from unmask.connect.missing_package import missing_package
+from unmask.errors import TargetError
 
 KEEPALIVE = (5, 3)
 """Seconds between probes, and how many may stay unanswered."""
@@ -30,10 +30,9 @@ def load() -> ModuleType:
     try:
         import libvirt  # noqa: PLC0415 - needed for libvirt targets only
     except ImportError as error:
-        raise MissingPackageError(
-            "Reading a libvirt host needs libvirt-python, which is not installed: install "
-            "libvirt's headers (apt install libvirt-dev pkg-config python3-dev gcc), then run "
-            f"{sys.executable} -m pip install libvirt-python"
+        headers = "libvirt-dev pkg-config python3-dev gcc"
+        raise missing_package(
+            "Reading a libvirt host", "libvirt-python", "python3-libvirt", headers=headers
         ) from error
     libvirt.registerErrorHandler(_say_nothing, None)
     libvirt.virEventRegisterDefaultImpl()
@@ -47,6 +46,12 @@ def load_qemu() -> ModuleType:
     import libvirt_qemu  # noqa: PLC0415 - needed for libvirt targets only
 
     return libvirt_qemu  # type: ignore[no-any-return]
+
+
+def version(client: ModuleType) -> str:
+    """Return the version of the libvirt library that the binding has loaded: "9.0.0"."""
+    number = int(client.getVersion())
+    return f"{number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}"
 
 
 def opened(client: ModuleType, uri: str) -> tuple[Any, bool]:

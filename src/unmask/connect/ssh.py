@@ -17,6 +17,7 @@ from typing import Any
 
 from unmask.connect import ssh_address, ssh_config, ssh_known_hosts
 from unmask.connect import ssh_errors as errors
+from unmask.connect.missing_package import missing_package
 from unmask.connect.ssh_address import Address
 from unmask.connect.ssh_config import HostSettings
 from unmask.connect.ssh_host_key import HostKeys
@@ -35,6 +36,9 @@ KEEPALIVE = 15
 
 MOST_JUMPS = 8
 NOBODY = Login("")
+
+PACKAGES = {"nacl": "pynacl", "_cffi_backend": "cffi"}
+"""Packages whose modules have another name."""
 
 RSA = ("rsa-sha2-512", "rsa-sha2-256")
 """How keys of the kind ssh-rsa sign today (RFC 8332)."""
@@ -169,7 +173,14 @@ def _negotiated(
 @cache
 def _load() -> ModuleType:
     """Import paramiko once and silence it: what it logs may name keys and users."""
-    import paramiko  # noqa: PLC0415 - takes a third of a second, needed for SSH targets only
+    try:
+        import paramiko  # noqa: PLC0415 - takes a third of a second, needed for SSH targets only
+    except ModuleNotFoundError as error:
+        # unmask.pyz brings paramiko, but not the compiled packages that this one needs.
+        package = (error.name or "paramiko").partition(".")[0]
+        raise missing_package(
+            "Reading by SSH", PACKAGES.get(package, package), "python3-paramiko", pip="paramiko"
+        ) from error
 
     logger = logging.getLogger("paramiko")
     logger.setLevel(logging.CRITICAL + 1)
