@@ -79,7 +79,8 @@ def undescribed(value: Any, schema: dict[str, Any], place: str) -> Iterator[str]
 
 def test_top_level_keys_come_in_their_order() -> None:
     assert list(rendered()) == [
-        "schema", "run", "clusters", "hosts", "guests", "findings", "accepted", "skips", "gaps",
+        "schema", "run", "rules", "clusters", "hosts", "guests", "findings", "accepted", "skips",
+        "gaps",
     ]  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from unmask.model.change import Constraint, Place, Plan, Setting
 from unmask.model.inventory import Guest, GuestKind, Inventory, Platform
 from unmask.model.source import CollectOptions, Source
 from unmask.model.workload import Finder
+from unmask.report._text import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def words_of(named: Sequence[str]) -> tuple[str, ...]:
 
 
 def _names(guest: Guest) -> frozenset[str]:
-    return frozenset((guest.subject, guest.ident, guest.name))
+    return frozenset(guest.names)
 
 
 def chosen(where: Site, named: Sequence[str], codes: Sequence[str]) -> tuple[Guest, ...]:
@@ -132,9 +133,11 @@ def chosen(where: Site, named: Sequence[str], codes: Sequence[str]) -> tuple[Gue
     wanted: dict[str, Guest] = {}
     for word in words_of(named):
         fitting = [item for item in found if word in _names(item)]
-        if len(fitting) != 1:
-            what = "there is no such guest" if not fitting else "several guests are called so"
-            raise UsageError(f"--vm {word}: {what}")
+        if not fitting:
+            raise UsageError(f"--vm {word}: there is no such guest")
+        if len(fitting) > 1:
+            several = listed([item.subject for item in fitting])
+            raise UsageError(f"--vm {word}: several guests are called so; name one of {several}")
         wanted.setdefault(fitting[0].subject, fitting[0])
     return tuple(wanted.values())
 
@@ -181,9 +184,8 @@ class Planner:
         """Return what the hypervisor says now; None for what has no CPU of its own."""
         if guest.kind is not GuestKind.VM or guest.platform is Platform.UNSEEN:
             return None
-        node = guest.host.rpartition("/")[2]
         place = Place(
-            self.where.target, guest.subject, guest.ident, guest.name, guest.platform, node
+            self.where.target, guest.subject, guest.ident, guest.name, guest.platform, guest.node
         )
         with closing(self.open(place)) as target:
             return target.read()

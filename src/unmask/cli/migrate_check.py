@@ -168,11 +168,11 @@ def _evacuable(origins: Sequence[Host], targets: Sequence[Host], guests: Sequenc
 
 
 def _guest_names(guest: Guest) -> Iterable[str]:
-    return guest.subject, guest.ident, guest.name
+    return guest.names
 
 
 def _host_names(host: Host) -> Iterable[str]:
-    return host.subject, host.name
+    return host.names
 
 
 def _named(

@@ -70,7 +70,7 @@ class GuestTable:
 
     def rank(self, guest: Guest) -> int | None:
         """Return how closely it is about a guest, 0 the closest; None where it is not."""
-        names = (guest.subject, guest.ident, guest.name)
+        names = guest.names
         if self.name in names:
             return names.index(self.name)
         if _PATTERN.search(self.name) and any(fnmatchcase(name, self.name) for name in names):

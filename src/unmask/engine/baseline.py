@@ -86,14 +86,12 @@ def chosen(hosts: Sequence[Host], names: Sequence[str]) -> tuple[Host, ...]:
     """
     if not hosts:
         raise UsageError("no host was read: a baseline takes hosts, and this target shows none")
-    unknown = [
-        name for name in names if not any(name in (host.name, host.subject) for host in hosts)
-    ]
+    unknown = [name for name in names if not any(name in host.names for host in hosts)]
     if unknown:
         known = ", ".join(host.name for host in hosts)
         raise UsageError(f"--nodes: there is no node {unknown[0]!r}; there are {known}")
     wanted = set(names)
-    found = [h for h in hosts if not wanted or h.name in wanted or h.subject in wanted]
+    found = [host for host in hosts if not wanted or wanted.intersection(host.names)]
     return tuple(_apart(found))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from unmask.engine import site
 from unmask.engine.merge import merge
 from unmask.errors import TargetError, UnmaskError, UsageError
 from unmask.model.inventory import Gap, Inventory
@@ -72,13 +73,14 @@ def collect(
     options_for: Callable[[str], CollectOptions],
     progress: Callable[[str], None],
     visit: Visit = stay_outside,
+    at: str = "",
 ) -> Collected:
     """Read each target with the source that `source_for` names and merge what was read.
 
     `options_for` returns what a target may cost and how to get in; it may fail as reading may.
     `progress` is told what is being read. `visit` looks into the guests of
     what was read. A failed target is in `inventory.targets` and `inventory.gaps` as well as in
-    `failures`.
+    `failures`. `at` is the site that all of it is at; "" for none.
     """
     read: list[Inventory] = []
     failures: list[Failure] = []
@@ -91,14 +93,16 @@ def collect(
             source = source_for(target)
             progress(f"reading {target} ({source.name})")
             options = options_for(target)
-            read.append(visit(source, target, source.collect(target, options), options))
+            found = visit(source, target, source.collect(target, options), options)
+            read.append(site.of_site(found, at) if at else found)
         except Interrupted as stop:
-            read.append(stop.inventory)
+            read.append(site.of_site(stop.inventory, at) if at else stop.inventory)
             interrupted = True
         except UnmaskError as error:
             failures.append(Failure(target, error))
     merged = merge(read)
-    gaps = tuple(Gap(failure.target, str(failure.error)) for failure in failures)
+    where = f"{at}:" if at else ""
+    gaps = tuple(Gap(where + failure.target, str(failure.error)) for failure in failures)
     inventory = replace(
         merged.inventory, targets=tuple(dict.fromkeys(targets)), gaps=gaps + merged.inventory.gaps
     )

@@ -17,7 +17,7 @@ from unmask.model.bench import BenchResult
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, CpuSpec, FeatureView, HostCpu
 from unmask.model.inside_programs import OpenSsl
-from unmask.model.inventory import Host
+from unmask.model.inventory import Host, own
 from unmask.model.outlook import Outlook, Status
 from unmask.model.reading import Known, Reading
 from unmask.model.workload import JudgedWorkload
@@ -56,7 +56,7 @@ def of_node(results: Iterable[BenchResult], host: Reading[Host]) -> tuple[BenchR
 
 def _is(result: BenchResult, host: Host) -> bool:
     address = result.subject.rpartition("@")[2].partition(":")[0]
-    if result.subject != host.subject and address != host.name:
+    if result.subject not in (host.subject, own(host.subject, host.site)) and address != host.name:
         return False
     now, then = host.cpu, result.environment.cpu
     if not isinstance(now, Known) or not isinstance(then, Known):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Protocol, TypeVar
 
+from unmask.engine import site
 from unmask.model.inventory import Cluster, Guest, Host, Inventory
-from unmask.model.reading import Known, Missing, Reading
-from unmask.model.tie import Confinement
 
 
 class Subject(Protocol):
@@ -47,12 +47,28 @@ def merge(inventories: Sequence[Inventory]) -> Merged:
             prefix = ", ".join(inventory.targets) or f"inventory {len(kept) + 1}"
             notes.append(
                 f"{prefix} describes {clash} differently from an earlier target: its subjects are "
-                f"shown as {prefix}:..."
+                f"shown as {prefix}:...{_advice(kept, inventory)}"
             )
-            kept.append(_prefixed(inventory, prefix))
+            kept.append(site.renamed(inventory, partial(_behind, prefix)))
         else:
             kept.append(inventory)
     return Merged(_joined(kept), tuple(notes))
+
+
+def _behind(prefix: str, subject: str) -> str:
+    return f"{prefix}:{subject}"
+
+
+def _advice(kept: Sequence[Inventory], inventory: Inventory) -> str:
+    """Return what to do where two files are of one site; "" where none is told."""
+    earlier = {name for other in kept for name in site.sites(other)}
+    twice = [name for name in site.sites(inventory) if name in earlier]
+    if not twice:
+        return ""
+    return (
+        f"; both are of the site {', '.join(twice)}: audit one file of a site at a time, and "
+        "compare two with unmask diff"
+    )
 
 
 def _clash(kept: Sequence[Inventory], inventory: Inventory) -> str:
@@ -68,46 +84,6 @@ def _clash(kept: Sequence[Inventory], inventory: Inventory) -> str:
 def _content(item: S) -> S:
     """Return a record without where it was read, which differs between copies of one thing."""
     return replace(item, location="") if isinstance(item, Guest) else item
-
-
-def _prefixed(inventory: Inventory, prefix: str) -> Inventory:
-    def name(subject: str) -> str:
-        return f"{prefix}:{subject}" if subject else ""
-
-    return replace(
-        inventory,
-        clusters=tuple(replace(item, subject=name(item.subject)) for item in inventory.clusters),
-        hosts=tuple(
-            replace(item, subject=name(item.subject), cluster=name(item.cluster))
-            for item in inventory.hosts
-        ),
-        guests=tuple(
-            replace(
-                item,
-                subject=name(item.subject),
-                host=name(item.host),
-                confined=_confined(item.confined, name),
-            )
-            for item in inventory.guests
-        ),
-        gaps=tuple(replace(item, subject=name(item.subject)) for item in inventory.gaps),
-    )
-
-
-def _confined(
-    rules: Reading[tuple[Confinement, ...]], name: Callable[[str], str]
-) -> Reading[tuple[Confinement, ...]]:
-    """Return the rules with the other guests' new subjects."""
-    if isinstance(rules, Missing):
-        return rules
-    return Known(
-        tuple(
-            replace(
-                rule, apart=tuple(map(name, rule.apart)), together=tuple(map(name, rule.together))
-            )
-            for rule in rules.value
-        )
-    )
 
 
 def _joined(kept: Sequence[Inventory]) -> Inventory:

@@ -93,8 +93,7 @@ def _waiting(case: GuestCase, asked: Wished, before: Setting) -> Iterator[str]:
 
 def _place(case: GuestCase, target: str) -> Place:
     guest = case.guest
-    node = guest.host.rpartition("/")[2]
-    return Place(target, guest.subject, guest.ident, guest.name, guest.platform, node)
+    return Place(target, guest.subject, guest.ident, guest.name, guest.platform, guest.node)
 
 
 def _wished(wanted: str, case: GuestCase, inventory: Inventory, before: Setting) -> Wished:

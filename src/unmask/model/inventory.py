@@ -15,6 +15,18 @@ from unmask.model.tie import UNREAD_CONFINEMENT, UNREAD_TIES, Confinement, Tie
 from unmask.model.visit import UNVISITED, Declaration, Visit
 
 
+def own(subject: str, site: str) -> str:
+    """Return a subject as it is called inside of its site."""
+    return subject.removeprefix(f"{site}:") if site else subject
+
+
+def _names(site: str, subject: str, *others: str) -> tuple[str, ...]:
+    """Return a subject, and what it is called inside of its site, with and without the site."""
+    inside = (own(subject, site), *others)
+    told = tuple(f"{site}:{name}" for name in others if name) if site else ()
+    return tuple(dict.fromkeys((subject, *told, *inside)))
+
+
 class Platform(StrEnum):
     """The kind of hypervisor that a host or guest belongs to."""
 
@@ -68,6 +80,13 @@ class Host:
     parameters: tuple[tuple[str, str], ...] = ()
     """KVM's module parameters, sorted: ("kvm_intel.nested", "Y")."""
     offers: tuple[HypervisorCpu, ...] = ()
+    site: str = ""
+    """The site that it was collected at; its subjects begin with "SITE:". "" where none is told."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return what people may call it, the most exact first."""
+        return _names(self.site, self.subject, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +150,18 @@ class Guest:
     """What holds it on its host."""
     confined: Reading[tuple[Confinement, ...]] = UNREAD_CONFINEMENT
     """What the cluster's rules say of where it may be."""
+    site: str = ""
+    """As `Host.site`."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return what people may call it, the most exact first."""
+        return _names(self.site, self.subject, self.ident, self.name)
+
+    @property
+    def node(self) -> str:
+        """Return the name of its host as its subject has it."""
+        return own(self.host, self.site).rpartition("/")[2]
 
     @property
     def current(self) -> CpuSpec:
@@ -147,6 +178,8 @@ class Cluster:
     platform: Platform
     custom_models: tuple[tuple[str, CpuSpec], ...] = ()
     """Custom CPU models by name without the `custom-` prefix, sorted."""
+    site: str = ""
+    """As `Host.site`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,14 @@ def guest(case: GuestCase) -> str:
     return name or clean(case.guest.ident, NAME)
 
 
+def site(case: GuestCase) -> str:
+    """Return the site that it was collected at, "-" where none was told."""
+    return clean(case.guest.site, NAME) or "-"
+
+
 def node(case: GuestCase) -> str:
     """Return the host's name, without its cluster's."""
-    host = case.host.value.name if case.host.known else case.guest.host.rpartition("/")[2]
+    host = case.host.value.name if case.host.known else case.guest.node
     return clean(host, NAME)
 
 

@@ -13,6 +13,7 @@ from unmask.report._paint import Paint
 from unmask.report._text import wrap
 
 HEADINGS = (
+    "SITE",
     "GUEST",
     "NODE",
     "STATE",
@@ -24,7 +25,7 @@ HEADINGS = (
     "WORST FINDING",
 )
 LAYOUT = Layout(
-    shrinkable={"GUEST": 14, "EFFECTIVE": 20, "CONFIGURED": 20, "NODE": 6},
+    shrinkable={"GUEST": 14, "EFFECTIVE": 20, "CONFIGURED": 20, "NODE": 6, "SITE": 8},
     droppable=("STATE", "NODE", "LEVEL"),
 )
 MARKS = (("(t) ", "template", "a template"), ("(ct) ", "ct ", "a container"))
@@ -50,6 +51,7 @@ def cells(document: Document) -> Table:
         findings[finding.subject].append(finding)
     rows = [
         (
+            _cells.site(case),
             _cells.guest(case),
             _cells.node(case),
             _cells.state(case),
@@ -63,6 +65,8 @@ def cells(document: Document) -> Table:
         for case in document.cases
     ]
     table = {heading: [row[index] for row in rows] for index, heading in enumerate(HEADINGS)}
+    if len(set(table["SITE"])) == 1:
+        table = without(table, "SITE")
     # Guests whose hypervisor is out of reach are on no node.
     return table if any(table["NODE"]) else without(table, "NODE")
 

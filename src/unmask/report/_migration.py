@@ -11,13 +11,15 @@ from unmask.model.migration import MigrationDocument, Plan, Step
 from unmask.model.move import Answer, Move, Reason
 from unmask.report import _migration_matrix
 from unmask.report._grid import Layout, Table, draw, fit
-from unmask.report._migration_matrix import label
+from unmask.report._migration_matrix import host_names, labels
 from unmask.report._paint import Paint
 from unmask.report._text import clean, listed, wrap
 
 LAYOUT = Layout(shrinkable={"GUEST": 12, "BECAUSE OF": 14}, droppable=("FROM",))
 PLAN = Layout(shrinkable={"GUEST": 12, "WHY": 14}, droppable=())
 HOW = {"live": "alive", "cold": "stopped", "unknown": "not known", "stays": "stays"}
+NAME = 40
+"""Characters of a host's name."""
 MOST = 200
 """Moves that are shown one by one."""
 TARGET = "\0"
@@ -38,9 +40,8 @@ def render(document: MigrationDocument, width: int, paint: Paint) -> str:
             next_ = wrap(NEXT, width) if document.moves else []
             parts += [("What decides", _causes(document, width)), ("", next_)]
     if document.plan:
-        parts.append(
-            (f"To empty {_host(document, document.plan.node)}", _plan(document, width, paint))
-        )
+        emptied = _host(_hosts(document), document.plan.node)
+        parts.append((f"To empty {emptied}", _plan(document, width, paint)))
     elif asked.decides and not asked.matrix:
         parts.append(("", _moves(document, width, paint)))
     if asked.decides and not document.plan:
@@ -76,24 +77,23 @@ def _counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def _host(document: MigrationDocument, subject: str) -> str:
-    names = {host.subject: host.name for host in document.inventory.hosts}
-    return clean(names.get(subject) or subject.rpartition("/")[2], 40)
+def _hosts(document: MigrationDocument) -> dict[str, str]:
+    return host_names(document.inventory.hosts, NAME)
 
 
-def _labels(document: MigrationDocument) -> dict[str, str]:
-    return {guest.subject: label(guest) for guest in document.inventory.guests}
+def _host(names: Mapping[str, str], subject: str) -> str:
+    return names.get(subject) or clean(subject.rpartition("/")[2], NAME)
 
 
 def _moves(document: MigrationDocument, width: int, paint: Paint) -> list[str]:
     shown = document.moves[:MOST]
     if not shown:
         return []
-    labels = _labels(document)
+    named, hosts = labels(document.inventory), _hosts(document)
     table: Table = {
-        "GUEST": [labels[move.guest] for move in shown],
-        "FROM": [_host(document, move.origin) for move in shown],
-        "TO": [_host(document, move.target) for move in shown],
+        "GUEST": [named[move.guest] for move in shown],
+        "FROM": [_host(hosts, move.origin) for move in shown],
+        "TO": [_host(hosts, move.target) for move in shown],
         "LIVE": [move.live.value for move in shown],
         "COLD": [move.cold.value for move in shown],
         "BECAUSE OF": [_codes(move.reasons) for move in shown],
@@ -115,13 +115,13 @@ def _codes(reasons: Iterable[Reason]) -> str:
 
 def _reasons(document: MigrationDocument, moves: Iterable[Move], width: int) -> list[str]:
     """Return each reason once, with the guests and the other targets that it holds for too."""
-    labels = _labels(document)
+    named, hosts = labels(document.inventory), _hosts(document)
     about: dict[tuple[Reason, str], dict[str, list[str]]] = {}
     for move in moves:
-        name = _host(document, move.target)
+        name = _host(hosts, move.target)
         for reason in move.reasons:
             targets = about.setdefault(_alike(reason, name), {})
-            targets.setdefault(name, []).append(labels[move.guest])
+            targets.setdefault(name, []).append(named[move.guest])
     lines: list[str] = []
     for (reason, needs), targets in sorted(about.items(), key=lambda item: _order(item[0][0])):
         first = next(iter(targets))
@@ -186,21 +186,21 @@ def _plan(document: MigrationDocument, width: int, paint: Paint) -> list[str]:
     plan: Plan | None = document.plan
     if plan is None or not plan.steps:
         return ["No guest is there."]
-    labels = _labels(document)
+    named, hosts = labels(document.inventory), _hosts(document)
     table: Table = {
-        "GUEST": [labels[step.guest] for step in plan.steps],
+        "GUEST": [named[step.guest] for step in plan.steps],
         "HOW": [HOW[step.how] for step in plan.steps],
-        "TO": [_host(document, step.target) if step.target else "-" for step in plan.steps],
+        "TO": [_host(hosts, step.target) if step.target else "-" for step in plan.steps],
         "WHY": [_why(step) for step in plan.steps],
     }
     lines = draw(fit(table, width, PLAN), lambda heading, cell: _painted(paint, heading, cell))
     for step in plan.steps:
         if step.how in ("stays", "unknown"):
-            lines += ["", *wrap(_kept(document, step, labels), width)]
+            lines += ["", *wrap(_kept(document, step, named), width)]
             for reason in step.reasons:
                 lines += wrap(f"{reason.code} {reason.message}", width, "  ", "    ")
     loads = "; ".join(
-        f"{_host(document, host)} {before} to {after}" for host, before, after in plan.loads
+        f"{_host(hosts, host)} {before} to {after}" for host, before, after in plan.loads
     )
     if not loads:
         return lines
@@ -212,15 +212,15 @@ def _why(step: Step) -> str:
     return " ".join([*notes, *(["copies disks"] if step.with_disks else [])]) or "-"
 
 
-def _kept(document: MigrationDocument, step: Step, labels: dict[str, str]) -> str:
+def _kept(document: MigrationDocument, step: Step, named: dict[str, str]) -> str:
     if step.how == "unknown":
-        where = _host(document, step.target)
-        return f"Whether {labels[step.guest]} can go to {where} is not known:"
+        where = _host(_hosts(document), step.target)
+        return f"Whether {named[step.guest]} can go to {where} is not known:"
     if step.reasons:
-        return f"{labels[step.guest]} cannot leave:"
+        return f"{named[step.guest]} cannot leave:"
     judged = any(move.guest == step.guest for move in document.moves)
     rules = "the cluster's rules on who may share a node leave none that takes it"
-    return f"{labels[step.guest]} cannot leave: {rules if judged else 'no other node is there'}."
+    return f"{named[step.guest]} cannot leave: {rules if judged else 'no other node is there'}."
 
 
 def _gaps(document: MigrationDocument, width: int) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from unmask.model.inventory import Guest, Platform
+from collections.abc import Iterable
+
+from unmask.model.inventory import Guest, Host, Inventory, Platform
 from unmask.model.migration import MigrationDocument
 from unmask.model.move import Answer, Move
 from unmask.report._grid import Layout, Table, draw, fit
@@ -29,15 +31,10 @@ def section(document: MigrationDocument, width: int, paint: Paint) -> list[str]:
     guests = [guest for guest in document.inventory.guests if guest.subject in asked]
     wanted = {move.target for move in document.moves} | {move.origin for move in document.moves}
     hosts = [host for host in document.inventory.hosts if host.subject in wanted]
-    names = {host.subject: clean(host.name, NAME) for host in hosts}
-    doubled = len(set(names.values())) < len(names)
-    heads = {
-        host.subject: clean(host.subject, NAME) if doubled else names[host.subject]
-        for host in hosts
-    }
+    called, heads = labels(document.inventory), host_names(hosts, NAME)
     lines: list[str] = []
     for some in _pages(list(heads), heads, width):
-        table: Table = {"GUEST": [label(guest) for guest in guests]}
+        table: Table = {"GUEST": [called[guest.subject] for guest in guests]}
         for subject in some:
             table[heads[subject]] = [
                 HERE if guest.host == subject else cells.get((guest.subject, subject), "")
@@ -77,7 +74,25 @@ def cell(move: Move) -> str:
     return " ".join(parts) or "no"
 
 
-def label(guest: Guest) -> str:
+def host_names(hosts: Iterable[Host], limit: int) -> dict[str, str]:
+    """Return what to call each host, by its subject; all by their subjects where two are alike."""
+    names = {host.subject: clean(host.name, limit) for host in hosts}
+    doubled = len(set(names.values())) < len(names)
+    return {subject: clean(subject, limit) for subject in names} if doubled else names
+
+
+def labels(inventory: Inventory) -> dict[str, str]:
+    """Return what to call each guest, by its subject; with its site where there are several."""
+    several = len({guest.site for guest in inventory.guests}) > 1
+    return {
+        guest.subject: f"{clean(guest.site, NAME)}:{_label(guest)}"
+        if several and guest.site
+        else _label(guest)
+        for guest in inventory.guests
+    }
+
+
+def _label(guest: Guest) -> str:
     """Return "101 web" for Proxmox VE, the domain's name for libvirt."""
     name = clean(guest.name, 40)
     if guest.platform is Platform.PROXMOX:

@@ -34,6 +34,7 @@ def host(item: Host) -> dict[str, Any]:
     """Return a host; `cpu.flags` is null with a reason where its CPU could not be read."""
     return {
         "subject": item.subject,
+        "site": item.site or None,
         "name": item.name,
         "platform": str(item.platform),
         "cluster": item.cluster or None,
@@ -77,6 +78,7 @@ def guest(case: GuestCase) -> dict[str, Any]:
     item = case.guest
     return {
         "subject": item.subject,
+        "site": item.site or None,
         "ident": item.ident,
         "name": item.name,
         "platform": str(item.platform),
@@ -158,6 +160,7 @@ def cluster(item: Cluster) -> dict[str, Any]:
     """Return a cluster and its custom models."""
     return {
         "subject": item.subject,
+        "site": item.site or None,
         "name": item.name,
         "platform": str(item.platform),
         "custom_models": {

@@ -13,17 +13,19 @@ from unmask.model.outlook import Status
 from unmask.model.report import Document
 from unmask.model.workload import NOT_AFFECTED, Activity, JudgedWorkload
 from unmask.report import _cells
-from unmask.report._grid import Layout, Table, draw, fit
+from unmask.report._grid import Layout, Table, draw, fit, without
 from unmask.report._paint import Paint
 from unmask.report._text import clean, wrap
 
 ROWS = 40
 """Workloads that are shown; of more, the worst ones. The JSON report has all."""
-HEADINGS = ("GUEST", "WORKLOAD", "CIPHER", "DETAIL", "STATUS", "KEEPS", "MISSING")
+HEADINGS = ("SITE", "GUEST", "WORKLOAD", "CIPHER", "DETAIL", "STATUS", "KEEPS", "MISSING")
 LAYOUT = Layout(
-    shrinkable={"GUEST": 14, "DETAIL": 16, "WORKLOAD": 16, "CIPHER": 12, "MISSING": 14},
+    shrinkable={
+        "GUEST": 14, "DETAIL": 16, "WORKLOAD": 16, "CIPHER": 12, "MISSING": 14, "SITE": 8,
+    },
     droppable=("DETAIL", "CIPHER"),
-)
+)  # fmt: skip
 DOUBT = "?"
 """Behind a status that rests on a guess."""
 WORDS = (
@@ -79,6 +81,7 @@ def cells(rows: Sequence[Row]) -> Table:
     """Return the whole table, unfitted."""
     lines = [
         (
+            _cells.site(row.case),
             _cells.guest(row.case),
             _workload(row.item),
             _cipher(row.item),
@@ -89,7 +92,8 @@ def cells(rows: Sequence[Row]) -> Table:
         )
         for row in rows
     ]
-    return {heading: [line[index] for line in lines] for index, heading in enumerate(HEADINGS)}
+    table = {heading: [line[index] for line in lines] for index, heading in enumerate(HEADINGS)}
+    return table if len(set(table["SITE"])) > 1 else without(table, "SITE")
 
 
 def _shown(rows: Sequence[Row]) -> list[Row]:

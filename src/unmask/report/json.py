@@ -21,6 +21,7 @@ def render(document: Document, width: int) -> str:  # noqa: ARG001 - JSON has no
     body = {
         "schema": SCHEMA,
         "run": _records.run(run),
+        "rules": [rule.code for rule in document.rules],
         "clusters": [_records.cluster(item) for item in inventory.clusters],
         "hosts": [_records.host(item) for item in inventory.hosts],
         "guests": [_records.guest(item) for item in document.cases],

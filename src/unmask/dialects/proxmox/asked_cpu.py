@@ -11,7 +11,7 @@ from unmask.dialects.proxmox.release import NEWEST
 from unmask.dialects.proxmox.specification import Place
 from unmask.errors import InputError
 from unmask.model.cpu import Accelerator, CpuSpec, Mode, Origin
-from unmask.model.inventory import Cluster, Guest, Host
+from unmask.model.inventory import Cluster, Guest, Host, own
 from unmask.model.reading import Known
 
 HYPERVISOR = "Proxmox VE"
@@ -36,8 +36,8 @@ def spec(value: str, guest: Guest, host: Host | None, cluster: Cluster | None) -
         return _of_custom(value, models[option.custom], option.flags)
     cpu = host.cpu.value if host and isinstance(host.cpu, Known) else None
     place = Place(
-        cluster=guest.host.rpartition("/")[0],
-        node=guest.host.rpartition("/")[2],
+        cluster=own(guest.host, guest.site).rpartition("/")[0],
+        node=guest.node,
         host_arch=cpu.arch if cpu else "",
         host_flags=cpu.flags if cpu else None,
         version=version,
