@@ -40,7 +40,7 @@ def test_whose_python_it_is(
     tmp_path: Path,
     prefix: str,
     base: str,
-    debian: bool,
+    debian: bool,  # noqa: FBT001
     expected: bool,  # noqa: FBT001
 ) -> None:
     mark = tmp_path / "debian_version"
