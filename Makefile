@@ -9,10 +9,10 @@ JOBS ?= auto
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs clean
+.PHONY: help demo test lint bench docs package clean
 
 help: ## show this list
-	@awk -F ': ## ' '/^[a-z]+: ## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ': ## ' '/^[a-z]+: ## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 
 demo: ## audit an emulated Proxmox VE cluster
 	@tools/setup.sh demo
@@ -38,6 +38,10 @@ docs: ## write the generated pages anew
 	@tools/setup.sh demo
 	$(BIN)/python tools/rule_pages.py
 	$(BIN)/python tools/usage_page.py
+
+package: ## build the wheel, the zipapp and the Debian package into dist/
+	@tools/setup.sh package
+	$(BIN)/python -m tools.packages dist
 
 clean: ## remove everything that make has made in this checkout
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .coverage dist build

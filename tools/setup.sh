@@ -1,9 +1,9 @@
 #!/bin/sh
 # Make this checkout ready to run: system packages, then a virtual environment in .venv.
 #
-# Usage: setup.sh demo|test
+# Usage: setup.sh demo|package|test
 #
-# `demo` needs Python and nothing else; `test` adds what the tests and linters need: the libvirt
+# `demo` and `package` need Python and nothing else; `test` adds what the tests and linters need: the libvirt
 # bindings (compiled here), QEMU, libvirtd, debootstrap, an SSH server, Chromium. A missing system
 # package is installed if this user is root or may use sudo, and named with the command to run
 # otherwise. A second run only looks whether everything is still there.
@@ -15,9 +15,9 @@ export PATH
 
 purpose=${1:-}
 case $purpose in
-demo | test) ;;
+demo | package | test) ;;
 *)
-    echo "usage: tools/setup.sh demo|test" >&2
+    echo "usage: tools/setup.sh demo|package|test" >&2
     exit 2
     ;;
 esac
@@ -90,7 +90,7 @@ browser() {
 find_missing() {
     missing=
     need "$system_python-venv" "$python" -c 'import ensurepip, venv'
-    if [ "$purpose" = demo ]; then
+    if [ "$purpose" != test ]; then
         return
     fi
     need "$system_python-dev" python_header
@@ -195,11 +195,14 @@ rm -f "$venv"/.ready-for-*
 pip="$venv/bin/python -m pip --disable-pip-version-check --quiet"
 # Dependency groups came with pip 25.1; Debian 12 has 23.0.
 $pip install --upgrade 'pip>=25.1'
-if [ "$purpose" = demo ]; then
-    $pip install --editable '.[lab]'
-else
-    $pip install --editable '.[keyring,lab,libvirt]' --group dev
-    # What is enough for the tests is enough for the demo.
-    echo "$key" >"$venv/.ready-for-demo"
+case $purpose in
+demo) $pip install --editable '.[lab]' ;;
+package) $pip install --editable '.[lab]' --group package ;;
+test) $pip install --editable '.[keyring,lab,libvirt]' --group dev ;;
+esac
+# What is enough for the tests is enough for all, and nothing needs less than the demo.
+echo "$key" >"$venv/.ready-for-demo"
+if [ "$purpose" = test ]; then
+    echo "$key" >"$venv/.ready-for-package"
 fi
 echo "$key" >"$stamp"

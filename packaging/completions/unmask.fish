@@ -1,0 +1,1 @@
+complete --command unmask --no-files --arguments "(env _UNMASK_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) unmask)" --condition "env _UNMASK_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) unmask"

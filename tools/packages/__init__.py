@@ -1,0 +1,1 @@
+"""Make what people install: the wheel, the source distribution, the zipapp, the Debian package."""
