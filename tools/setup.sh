@@ -3,9 +3,9 @@
 #
 # Usage: setup.sh demo|package|test
 #
-# `demo` and `package` need Python and nothing else; `test` adds what the tests and linters need: the libvirt
-# bindings (compiled here), QEMU, libvirtd, debootstrap, an SSH server, Chromium. A missing system
-# package is installed if this user is root or may use sudo, and named with the command to run
+# `demo` and `package` need Python and nothing else; `test` adds what the tests and linters need: the
+# libvirt bindings (compiled here), QEMU, libvirtd, debootstrap, an SSH server, Chromium. A missing
+# system package is installed if this user is root or may use sudo, and named with the command to run
 # otherwise. A second run only looks whether everything is still there.
 
 set -eu
@@ -150,10 +150,11 @@ fi
 
 # --- Other releases -----------------------------------------------------------------------------
 
-# Tests hold unmask to other versions of OpenSSL and QEMU than this system's. They are unpacked beside
-# the guest image and not installed; where that fails, those tests are skipped and say so.
+# Tests hold unmask to other versions of OpenSSL and QEMU than this system's, and what it writes for
+# Prometheus to promtool. They are unpacked beside the guest image and not installed; where that
+# fails, those tests are skipped and say so.
 if [ "$purpose" = test ] && has apt-get; then
-    for others in tools/openssl_versions.sh tools/qemu_versions.sh; do
+    for others in tools/openssl_versions.sh tools/qemu_versions.sh tools/promtool.sh; do
         "$others" >/dev/null 2>&1 || say "$others failed; the tests that need it are skipped"
     done
 fi
