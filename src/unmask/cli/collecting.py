@@ -55,6 +55,8 @@ class Asked:
     guest_key: Path | None = None
     guest_timeout: float = 60
     figures: Sequence[Path] | None = None
+    site: str = ""
+    """What to call where all of it is; "" where it is not told."""
     verbose: bool = False
 
 
@@ -75,7 +77,11 @@ def collected(asked: Asked, settings: Settings, wanted: Sequence[Target]) -> col
         UsageError: An option is wrong. A target that cannot be read is in the answer.
     """
     return read(
-        wanted, options(asked, settings, wanted), guests.visitor(settings), verbose=asked.verbose
+        wanted,
+        options(asked, settings, wanted),
+        guests.visitor(settings),
+        verbose=asked.verbose,
+        site=asked.site,
     )
 
 
@@ -102,6 +108,7 @@ def read(
     visit: collect.Visit,
     *,
     verbose: bool,
+    site: str = "",
 ) -> collect.Collected:
     """Read the targets, let `visit` look into them, and say on standard error what went wrong."""
     sources = plugins.load("unmask.sources", "SOURCE", Source)
@@ -111,6 +118,7 @@ def read(
         options_for,
         terminal.say if verbose else lambda _: None,
         visit,
+        site,
     )
     for sentence in (*(failure.sentence for failure in found.failures), *found.notes):
         terminal.say(sentence)
