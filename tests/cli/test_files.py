@@ -72,3 +72,71 @@ def test_reading_is_bounded_and_clear(tmp_path: Path) -> None:
         files.read(path, 10)
     with pytest.raises(UsageError, match="cannot be read: No such file"):
         files.read(tmp_path / "absent", 10)
+
+
+def test_of_several_files_all_are_written(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("1")
+    old.chmod(0o640)
+    files.write_all([(old, "2"), (new, "3"), (Path("/dev/null"), "4")])
+    assert (old.read_text(), new.read_text()) == ("2", "3")
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["new", "old"]
+
+
+def left(tmp_path: Path) -> dict[str, str]:
+    return {item.name: item.read_text() for item in tmp_path.iterdir() if item.is_file()}
+
+
+@pytest.mark.parametrize("bad", ["absent/x", "folder", "/dev/full"])
+def test_where_one_of_several_cannot_be_written_none_is(tmp_path: Path, bad: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "old").write_text("1")
+    texts = [(tmp_path / "old", "2"), (tmp_path / "new", "3"), (tmp_path / bad, "4")]
+    with pytest.raises(UsageError, match=f"{bad}: cannot be written: "):
+        files.write_all(texts)
+    assert left(tmp_path) == {"old": "1"}
+
+
+def test_what_has_taken_its_place_goes_back_where_another_cannot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).write_text(f"old {name}")
+    real = Path.replace
+
+    def refuse(self: Path, target: Path) -> Path:
+        if target.name == "two" and self.suffix == ".part":
+            raise OSError(16, "Device or resource busy")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    texts = [(tmp_path / name, "new") for name in ("one", "fresh", "two", "last")]
+    with pytest.raises(UsageError, match="two: cannot be written: Device or resource busy"):
+        files.write_all(texts)
+    assert left(tmp_path) == {"one": "old one", "two": "old two"}
+
+
+def test_a_file_system_without_second_names_goes_back_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_link(*_: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_link)
+    test_what_has_taken_its_place_goes_back_where_another_cannot(tmp_path, monkeypatch)
+
+
+def test_hopeless_places_are_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to("file")
+    for paths, said in (
+        (("file", "new", "file"), "two reports cannot be one file"),
+        (("file", "link"), r"link \(it is .*file\): two reports cannot be one file"),
+        (("new", "./new"), "two reports cannot be one file"),
+        ((".",), "it is a directory"),
+        (("absent/x",), "its directory does not exist"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            files.check([tmp_path / name for name in paths])
+    files.check([tmp_path / "file", Path("/dev/null"), Path("/dev/null"), Path("/dev/stdout")])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,14 +12,14 @@ from typing import Annotated
 import typer
 
 from unmask import __version__, plugins
-from unmask.cli import access, choices, collecting, files, guests, ssh, terminal
+from unmask.cli import access, choices, collecting, files, guests, reporting, ssh, terminal
 from unmask.cli.collecting import Asked
+from unmask.cli.started import started
 from unmask.dialects import saved
 from unmask.engine import accepted, document
 from unmask.engine.accepted import Acceptance
-from unmask.errors import UsageError
 from unmask.model.finding import Rule, Severity
-from unmask.model.report import Document, Format
+from unmask.model.report import Document
 from unmask.model.workload import Finder
 
 
@@ -40,15 +39,6 @@ class FailOn(StrEnum):
         return None if self is FailOn.NEVER else Severity[self.name]
 
 
-FORMAT = typer.Option(
-    "--format", metavar="NAME", help="table, json or ticket.", autocompletion=choices.formats
-)
-TICKET = typer.Option(
-    "--ticket", help="The same as --format ticket: a letter to the provider of a rented machine."
-)
-OUTPUT = typer.Option(
-    "--output", "-o", metavar="FILE", help="Write the report to a file, whole or not at all."
-)
 SAVE = typer.Option(
     "--save", metavar="FILE", help="Save what was read; auditing that gives the same findings."
 )
@@ -64,9 +54,10 @@ STRICT = typer.Option("--strict", help="Exit with 3 where anything could not be 
 def run(  # noqa: PLR0913 - a command's options are its parameters
     *,
     target: Annotated[list[str] | None, collecting.TARGETS] = None,
-    form: Annotated[str, FORMAT] = "table",
-    ticket: Annotated[bool, TICKET] = False,
-    output: Annotated[Path | None, OUTPUT] = None,
+    form: Annotated[list[str] | None, reporting.FORMAT] = None,
+    ticket: Annotated[bool, reporting.TICKET] = False,
+    output: Annotated[Path | None, reporting.OUTPUT] = None,
+    full: Annotated[bool, reporting.FULL] = False,
     save: Annotated[Path | None, SAVE] = None,
     selected: Annotated[list[str] | None, SELECT] = None,
     ignored: Annotated[list[str] | None, IGNORE] = None,
@@ -92,10 +83,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     verbose: Annotated[bool, collecting.VERBOSE] = False,
 ) -> None:
     """Show what every guest's CPU really is, and what is wrong with it."""
-    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    if ticket and form not in ("table", "ticket"):
-        raise UsageError(f"--ticket and --format {form} exclude each other")
-    written = choices.format_named("ticket" if ticket else form)
+    begun = started()
+    wanted = reporting.wanted(form or (), output, ticket=ticket, full=full)
     rules = choices.rules(selected, ignored)
     asked = Asked(
         target=target or (),
@@ -116,10 +105,10 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         figures=figures,
         verbose=verbose,
     )
-    settings, wanted = collecting.chosen(asked)
-    acceptances = choices.acceptances(accept, wanted, rules)
+    settings, targets = collecting.chosen(asked)
+    acceptances = choices.acceptances(accept, targets, rules)
     measured = (*choices.figures(asked.figures), *choices.measured(bench))
-    read = collecting.collected(asked, settings, wanted)
+    read = collecting.collected(asked, settings, targets)
     if read.nothing:
         raise typer.Exit(read.exit_code)
     if save:
@@ -128,14 +117,14 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         read.inventory,
         rules,
         version=__version__,
-        started=started,
+        started=begun,
         acceptances=acceptances,
         finders=plugins.load("unmask.workloads", "WORKLOAD", Finder),
         measured=measured,
-        moving=plugins.load("unmask.rules", "RULE", Rule) if written.moves else (),
+        moving=plugins.load("unmask.rules", "RULE", Rule) if reporting.moves(wanted) else (),
     )
     _remark(report, acceptances)
-    _write(report, written, output)
+    reporting.write(report, wanted)
     failed = read.exit_code
     raise typer.Exit(failed or document.exit_code(report, fail_on.severity, strict=strict))
 
@@ -147,13 +136,3 @@ def _remark(report: Document, acceptances: Sequence[Acceptance]) -> None:
     day = datetime.fromisoformat(report.run.started).date()
     for sentence in accepted.remarks(replace(outcome, findings=everything), acceptances, day):
         terminal.say(sentence)
-
-
-def _write(report: Document, form: Format, output: Path | None) -> None:
-    width = terminal.width(os.environ)
-    if output:
-        files.write(output, form.render(report, width))
-    elif form.coloured and terminal.colours(os.environ):
-        terminal.put(form.coloured(report, width))
-    else:
-        terminal.put(form.render(report, width))

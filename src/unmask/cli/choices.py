@@ -22,6 +22,20 @@ ACCEPT_LIMIT = 1024 * 1024
 """Bytes of a file of accepted findings that are looked at."""
 
 
+TABLE = "table"
+SUFFIXES = {
+    ".json": "json",
+    ".html": "html",
+    ".htm": "html",
+    ".md": "markdown",
+    ".csv": "csv",
+    ".sarif": "sarif",
+    ".xml": "junit",
+    ".prom": "prometheus",
+}
+"""The formats that files of these names have, unless another one is asked for."""
+
+
 def formats(incomplete: str = "") -> list[str]:
     """Return the names of the formats that begin so."""
     return [form.name for form in _formats() if form.name.startswith(incomplete)]
@@ -36,7 +50,13 @@ def format_named(name: str) -> Format:
     for form in _formats():
         if form.name == name:
             return form
-    raise UsageError(f"there is no format {name!r}; choose {' or '.join(formats())}")
+    raise UsageError(f"there is no format {name[:80]!r}: choose one of {', '.join(formats())}")
+
+
+def format_for(path: Path) -> Format:
+    """Return the format that a file's name asks for by its suffix, the table for any other."""
+    name = SUFFIXES.get(path.suffix.lower(), TABLE)
+    return format_named(name)
 
 
 def _formats() -> tuple[Format, ...]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from unmask.errors import UsageError
@@ -21,14 +25,73 @@ def write(path: Path, text: str, mode: int = PUBLIC) -> None:
     Raises:
         UsageError: It cannot be written; an existing file is as it was.
     """
+    write_all([(path, text)], mode)
+
+
+def write_all(texts: Sequence[tuple[Path, str]], mode: int = PUBLIC) -> None:
+    """Write each text to its path: all files, or none of them.
+
+    Each is drafted beside its place first, so that a full disk or a directory that may not be
+    written shows before any file has changed. What is no regular file is written to next, and only
+    then the drafts take their places; where one cannot, those that have done so go back.
+
+    Raises:
+        UsageError: One cannot be written; all files are as they were.
+    """
+    drafts: list[_Draft] = []
+    path = Path()
     try:
-        target = path.resolve()
-        if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8")
-        else:
-            _replace(target, text.encode(), mode)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
+        for path, text in texts:
+            if _is_file(path):
+                drafts.append(_Draft.made(path, text.encode(), mode))
+        for path, text in texts:
+            if not _is_file(path):
+                path.write_text(text, encoding="utf-8")
+        for draft in drafts:
+            path = draft.path
+            draft.place(keep=len(drafts) > 1)
+    except BaseException as error:
+        for draft in drafts:
+            draft.take_back()
+        if isinstance(error, OSError):
+            raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
+        raise
+    for draft in drafts:
+        draft.forget()
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a path is a file, or will be: what is there and is none is written to."""
+    return path.is_file() or not path.exists()
+
+
+def check(paths: Iterable[Path]) -> None:
+    """Refuse what can be seen not to work before anything is read.
+
+    Raises:
+        UsageError: Two paths are the same file, one is a directory, or has none to be in.
+    """
+    seen: dict[Path, Path] = {}
+    for path in paths:
+        try:
+            target = path.resolve()
+            why = _hopeless(path, target)
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
+        if why:
+            raise UsageError(f"{path}: cannot be written: {why}")
+        if target in seen and _is_file(path):
+            same = "" if seen[target] == path else f" (it is {seen[target]})"
+            raise UsageError(f"{path}{same}: two reports cannot be one file: name another")
+        seen[target] = path
+
+
+def _hopeless(path: Path, target: Path) -> str:
+    if path.is_dir():
+        return "it is a directory: name a file in it"
+    if not path.exists() and not target.parent.is_dir():
+        return "its directory does not exist: make it first"
+    return ""
 
 
 def read(path: Path, limit: int) -> str:
@@ -50,17 +113,63 @@ def read(path: Path, limit: int) -> str:
     return text
 
 
-def _replace(target: Path, data: bytes, mode: int) -> None:
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    if target.exists():
-        mode = target.stat().st_mode & 0o777
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+@dataclass(slots=True)
+class _Draft:
+    """A file that lies beside the place that it is to take."""
+
+    path: Path
+    """As it was named."""
+    target: Path
+    """The same with links followed."""
+    draft: Path
+    old: Path | None = None
+    """A second name of what was in its place; None for nothing, or where nobody goes back."""
+    placed: bool = False
+
+    @classmethod
+    def made(cls, path: Path, data: bytes, mode: int) -> _Draft:
+        """Write the draft out to the disk; what is left of one that fails is removed."""
+        target = path.resolve()
+        draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+        if target.exists():
+            mode = target.stat().st_mode & 0o777
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+        return cls(path, target, draft)
+
+    def place(self, *, keep: bool) -> None:
+        """Put it in its place; `keep` what was there for `take_back`."""
+        if keep and self.target.exists():
+            old = self.target.with_name(f".{self.target.name}.{os.getpid()}.old")
+            old.unlink(missing_ok=True)
+            try:
+                os.link(self.target, old)
+            except OSError:  # a file system without second names
+                shutil.copy2(self.target, old)
+            self.old = old
+        self.draft.replace(self.target)
+        self.placed = True
+
+    def take_back(self) -> None:
+        """Leave everything as it was before, as far as that can be done."""
+        with suppress(OSError):
+            if self.placed and self.old:
+                self.old.replace(self.target)
+            elif self.placed:
+                self.target.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.draft.unlink(missing_ok=True)
+        self.forget()
+
+    def forget(self) -> None:
+        """Remove the second name."""
+        if self.old:
+            with suppress(OSError):
+                self.old.unlink(missing_ok=True)

@@ -64,3 +64,9 @@ FORMAT = Format(
     render=render,
     coloured=render_coloured,
 )
+FULL = Format(
+    name="table",
+    summary="the same with all evidence and remedies",
+    render=render,
+    coloured=render_coloured,
+)
