@@ -1,0 +1,1 @@
+"""The HTML report: one module a section prepares what its template lays out."""

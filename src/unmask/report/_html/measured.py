@@ -1,0 +1,168 @@
+"""What was measured on these guests and nodes, as bars with their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from unmask.crypto.sentence import percent
+from unmask.measure.compare import compare
+from unmask.measure.reference import WhatIf
+from unmask.measure.statistics import Series
+from unmask.model.bench import PLAIN, BenchResult
+from unmask.model.report import Document
+from unmask.report._bench.document import Machine
+from unmask.report._bench.document import build as machines
+from unmask.report._bench.table import CAUSES, ENDS, SETTINGS, rate
+from unmask.report._html.labels import Labels, Ref, sentence
+from unmask.report._text import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One figure with its bar."""
+
+    algorithm: str
+    setting: str
+    width: float
+    """Per cent of the longest bar of its kind; 0 without figure."""
+    text: str
+    """"205 MB/s", or how the run ended."""
+    of_plain: str
+    """"13 %", "6.5 times": against the figure as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """One figure before and after."""
+
+    algorithm: str
+    before: Line
+    after: Line
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One machine that was measured."""
+
+    ref: Ref
+    told: str
+    """When, how and by which way."""
+    cause: str
+    sentence: str
+    lines: tuple[Line, ...]
+    shares: tuple[str, ...]
+    """Of its node's speed."""
+    since: str
+    """When it was measured before; "" where it was not."""
+    changes: tuple[Before, ...]
+    what_if: bool
+    problems: tuple[str, ...]
+
+
+def build(document: Document, labels: Labels) -> tuple[Bench, ...]:
+    """Return every machine's latest result; where there is an earlier one, what has changed."""
+    latest: dict[tuple[str, bool], BenchResult] = {}
+    first: dict[tuple[str, bool], BenchResult] = {}
+    for result in document.measured:
+        key = (result.subject, result.asks_what_if)
+        first.setdefault(key, result)
+        latest[key] = result
+    made = machines(tuple(latest.values()), version="", started="")
+    return tuple(
+        _bench(machine, first[key], labels)
+        for key, machine in zip(latest, made.machines, strict=True)
+    )
+
+
+def _bench(machine: Machine, first: BenchResult, labels: Labels) -> Bench:
+    result, found = machine.result, machine.diagnosis
+    earlier = first if first is not result and not result.asks_what_if else None
+    told = [clean(word, 80) for word in (result.started, result.method, result.way) if word]
+    said = found.sentence if found else ""
+    if result.asks_what_if:
+        lines = tuple(_models(machine.what_if))
+    else:
+        lines = tuple(_lines(machine.series))
+    return Bench(
+        labels.of(result.subject, result.name),
+        ", ".join(told),
+        CAUSES[found.cause] if found else "",
+        sentence(said),
+        lines,
+        tuple(sentence(share.sentence) for share in machine.shares),
+        clean(earlier.started or "an earlier run", 40) if earlier else "",
+        tuple(_changes(earlier, result)) if earlier else (),
+        result.asks_what_if,
+        tuple(sentence(problem) for problem in result.problems[:20]),
+    )
+
+
+def _lines(series: Sequence[Series]) -> Iterator[Line]:
+    most: dict[tuple[str, bool], float] = {}
+    plain: dict[tuple[str, str], float] = {}
+    for one in series:
+        kind = _kind(one)
+        most[kind] = max(most.get(kind, 0.0), one.rate or 0.0)
+        if one.setting == PLAIN and one.rate:
+            plain[one.tool, one.algorithm] = one.rate
+    for one in series:
+        rival = plain.get((one.tool, one.algorithm))
+        of_plain = ""
+        if rival and one.rate and one.setting != PLAIN:
+            of_plain = _times(one.rate / rival)
+        yield Line(
+            clean(one.algorithm, 60),
+            SETTINGS.get(one.setting) or clean(one.setting, 60),
+            _width(one.rate, most[_kind(one)]),
+            rate(one) if one.rate is not None else ENDS.get(one.ended, "no figure"),
+            of_plain,
+        )
+
+
+def _kind(one: Series) -> tuple[str, bool]:
+    """Return what figures have in common that are drawn to one scale."""
+    return one.tool, one.algorithm.startswith("requests")
+
+
+def _models(rows: Sequence[WhatIf]) -> Iterator[Line]:
+    """Yield what CPU models amount to, each algorithm to a scale of its own."""
+    order = dict.fromkeys(row.algorithm for row in rows)
+    for algorithm in order:
+        here = [row for row in rows if row.algorithm == algorithm]
+        most = max(row.rate or 0.0 for row in here)
+        for row in here:
+            text = _megabytes(row.rate) if row.rate is not None else sentence(row.note, 80)
+            of = f"{percent(row.of_host)} of host" if row.of_host is not None else ""
+            yield Line(clean(algorithm, 60), clean(row.model, 60), _width(row.rate, most), text, of)
+
+
+def _changes(before: BenchResult, after: BenchResult) -> Iterator[Before]:
+    for change in compare(before, after):
+        algorithm = clean(change.algorithm, 60)
+        most = max(change.before or 0.0, change.after or 0.0)
+        lines = [
+            Line(algorithm, when, _width(value, most), _figure(algorithm, value), "")
+            for when, value in (("before", change.before), ("after", change.after))
+        ]
+        yield Before(algorithm, lines[0], lines[1], sentence(change.sentence))
+
+
+def _figure(algorithm: str, value: float | None) -> str:
+    if value is None:
+        return "not measured"
+    return f"{value:.2f}/s" if algorithm.startswith("requests") else _megabytes(value)
+
+
+def _megabytes(value: float) -> str:
+    number = value / 1e6
+    return f"{number:.{0 if number >= 100 else 1 if number >= 1 else 2}f} MB/s"
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.1f} times" if factor >= 1 else percent(factor)
+
+
+def _width(value: float | None, most: float) -> float:
+    return round(100 * value / most, 2) if value and most else 0.0
