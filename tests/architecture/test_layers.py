@@ -20,6 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"config", "sources", "engine", "report", "lab"}),
     frozenset({"visits"}),
     frozenset({"benches", "fixes"}),
+    frozenset({"checks"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),
 )

@@ -58,7 +58,7 @@ def test_every_command_has_its_module_and_help(command: Command) -> None:
         (("audit", "--fromat", "json"), "--fromat"),
         (("audit", "--fail-on", "bad"), "--fail-on"),
         (("audit", "--timeout", "0"), "--timeout"),
-        (("audit", "--format", "xml", "x"), "there is no format 'xml'; choose json or table"),
+        (("audit", "--format", "xml", "x"), "there is no format 'xml'"),
         (("explain", "CPU001", "CPU002"), "CPU002"),
         (("--show-completion", "tcsh"), "--show-completion"),
     ],

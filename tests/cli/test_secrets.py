@@ -83,6 +83,8 @@ def commands(lab: Lab) -> list[tuple[str, ...]]:
         ("config", "check", target, *ca),
         ("config", "check", target),
         ("models", "--help"),
+        ("doctor", target, *ca),
+        ("doctor", target, "--format", "json"),
         ("migrate-check", target, *ca, "-v", "--save", "moves.json", "--output", "moves.txt"),
         ("migrate-check", target, *ca, "-v", "--format", "json"),
         ("explain", "CPU001"),

@@ -16,7 +16,7 @@ from unmask.config.credentials import Surroundings
 from unmask.config.reference import Reference
 from unmask.config.settings import Target
 from unmask.connect import proxmox_address
-from unmask.model.access import Access
+from unmask.model.access import Access, Trust
 from unmask.model.source import CollectOptions
 from unmask.model.ssh import SshOptions
 
@@ -85,6 +85,15 @@ def access(target: Target, over: Reference) -> Access:
     if not proxmox_address.fits(target.address):
         return Access()
     return credentials.access(target.address, _merged(target.reference, over), around())
+
+
+def trust(target: Target, over: Reference) -> Trust:
+    """Return which certificate a target's server may show.
+
+    Raises:
+        UsageError: A fingerprint is none.
+    """
+    return credentials.trust(_merged(target.reference, over))
 
 
 def ssh(target: Target, login: SshOptions) -> SshOptions:

@@ -11,12 +11,11 @@ from typing import Annotated
 import typer
 
 from unmask import plugins
+from unmask.checks import _pve_login
 from unmask.cli import access, choices, guests, ssh, terminal
 from unmask.config import privileges, targets
 from unmask.config.settings import Target
-from unmask.connect import proxmox_address, threads
-from unmask.connect.deadline import Clock
-from unmask.connect.proxmox_address import Address
+from unmask.connect import proxmox_address
 from unmask.dialects.proxmox.permissions import Permissions
 from unmask.errors import TargetError, UnmaskError
 from unmask.model.access import Login, Trust
@@ -116,7 +115,7 @@ def _api(target: Target, options: CollectOptions) -> Iterator[Line]:
     answer: tuple[str, Permissions] | None = None
     for entry in entries:
         try:
-            found = _asked(entry, login, trust, options)
+            found = _pve_login.ask(entry, login, trust, options.timeout)
         except UnmaskError as error:
             yield Line(f"{entry.place} does not work: {error}", works=False)
             continue
@@ -132,24 +131,6 @@ def _trust(trust: Trust) -> str:
     pinned = "the certificate is pinned" if trust.fingerprints else ""
     signed = f"authorities: {trust.ca_file}" if trust.ca_file else ""
     return "; ".join(filter(None, (pinned, signed))) or "authorities: the system's"
-
-
-def _asked(
-    entry: Address, login: Login, trust: Trust, options: CollectOptions
-) -> tuple[str, Permissions]:
-    from unmask.connect.proxmox import Api  # noqa: PLC0415 - needed for these targets only
-
-    api = Api((entry,), login, trust, Clock(options.timeout), 1)
-    late = TargetError(f"it did not answer within {options.timeout:g} s")
-    try:
-        version, permissions = threads.within(
-            options.timeout, lambda: (api.get("version"), api.get("access/permissions")), late
-        )
-    finally:
-        api.close()
-    if not isinstance(version, dict) or not isinstance(permissions, dict):
-        raise TargetError("it does not answer as Proxmox VE does")
-    return str(version.get("version", ""))[:40], permissions
 
 
 def _purposes(version: str, permissions: Permissions, login: Login) -> Iterator[Line]:

@@ -27,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_output()
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     if COMPLETING not in os.environ:
         if words == ["--version"]:
             return _print(f"unmask {__version__}\n")

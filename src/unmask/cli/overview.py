@@ -1,4 +1,4 @@
-"""The commands there are, and the page that `unmask --help` prints.
+"""The commands there are, and the page that `unmask` and `unmask --help` print.
 
 The page is made here and not by typer, whose import alone takes four times as long as Python's own
 start.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 COMMANDS = {
     "audit": "Show what every guest's CPU really is, and what is wrong with it.",
+    "collect": "Read a site and save that, to be judged together with others.",
+    "diff": "Show what changed between two audits: findings, guests, nodes, CPUs.",
     "bench": "Measure the cryptography of guests, and say why it is as fast as it is.",
     "baseline": "Show which CPU flags and models all nodes have in common.",
     "migrate-check": "Show which guests can move where, alive or stopped, and why not.",
@@ -18,10 +20,19 @@ COMMANDS = {
     "models": "Show which CPU flags the named CPU models have.",
     "explain": "Explain a finding: why it matters, how it is decided, what to do.",
     "config": "Tell which configured targets work, and which privileges they lack.",
+    "doctor": "Check installation, configuration and targets, and say what to do.",
     "lab": "Start an emulated Proxmox VE cluster to try everything on.",
 }
 """Each command's name, which is also its module's in `unmask.cli` (`_` for `-`), with its
 summary."""
+
+GROUPS = {
+    "Look": ("audit", "collect", "diff", "baseline", "migrate-check"),
+    "Measure": ("bench",),
+    "Change": ("fix", "undo", "recover", "history"),
+    "Help": ("explain", "models", "config", "doctor", "lab"),
+}
+"""What a command is for; one that is in none of them is shown with the first."""
 
 _WIDTH = 80
 """Columns of the page, as every terminal has them."""
@@ -31,7 +42,15 @@ Usage: unmask COMMAND [OPTIONS]
 Audits which CPU features hypervisors hide from encrypted guests, and gives
 them back.
 
-Commands:
+Begin with one of these. None of them changes anything:
+  unmask audit                     the configured targets, else this hypervisor
+  unmask audit pve://pve1.example  a Proxmox VE cluster, by its API
+  unmask audit pve+ssh://pve1      a Proxmox VE cluster, by any of its nodes
+  unmask audit qemu:///system      a libvirt host
+  unmask audit ssh://user@server   a rented machine, from inside
+  unmask lab                       an emulated cluster to try everything on
+  unmask doctor                    what is missing where an audit does not work
+
 {commands}
 
 Options:
@@ -40,13 +59,8 @@ Options:
   --show-completion SHELL     Print the completion script for bash, zsh or fish.
   --install-completion SHELL  Install it for the current user.
 
-Try:
-  unmask audit                     the configured targets, else this hypervisor
-  unmask audit pve://pve1.example  a Proxmox VE cluster, by its API
-  unmask audit qemu:///system      a libvirt host
-  unmask audit pve+ssh://pve1      a Proxmox VE cluster, by any of its nodes
-  unmask audit pve-copy/           a copy of a Proxmox VE cluster's /etc/pve
-  unmask audit --format json --output report.json saved.json
+More: unmask help COMMAND shows a command's options, unmask explain CODE what a
+finding means; man unmask has everything on one page.
 
 Exit codes:
   0   complete, no finding at or above --fail-on
@@ -62,10 +76,19 @@ Exit codes:
 def page() -> str:
     """Return the page, ending with a line break."""
     indent = max(map(len, COMMANDS)) + 4
-    commands = "\n".join(
-        f"  {name:<{indent - 2}}{_wrapped(text, indent)}" for name, text in COMMANDS.items()
-    )
-    return _PAGE.format(commands=commands)
+    blocks = []
+    for title, names in groups().items():
+        lines = (f"  {name:<{indent - 2}}{_wrapped(COMMANDS[name], indent)}" for name in names)
+        blocks.append("\n".join((f"{title}:", *lines)))
+    return _PAGE.format(commands="\n\n".join(blocks))
+
+
+def groups() -> dict[str, list[str]]:
+    """Return the commands there are by what they are for."""
+    known = {name for names in GROUPS.values() for name in names}
+    found = {title: [name for name in names if name in COMMANDS] for title, names in GROUPS.items()}
+    found[next(iter(found))] += [name for name in COMMANDS if name not in known]
+    return found
 
 
 def _wrapped(text: str, indent: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from unmask.model.checkup import Status
 from unmask.model.finding import Severity
 
 _SEVERITY = {
@@ -13,6 +14,7 @@ _SEVERITY = {
     Severity.LOW: "36",
     Severity.INFO: "2",
 }
+_STATUS = {Status.OK: "32", Status.NOTE: "33", Status.PROBLEM: "31"}
 _CELL = {
     "yes": "32", "no": "31", "host": "33", "?": "33", "n/a": "2",
     "hardware": "32", "partial": "33", "software": "31", "unknown": "33", "not-affected": "2",
@@ -34,6 +36,10 @@ class Paint:
         word = text.split(" ", maxsplit=1)[0]
         code = _CELL.get(word) or _CELL.get(word.rstrip("?"))
         return self._in(code, text) if code else text
+
+    def status(self, status: Status) -> str:
+        """Return what a check has come to in its colour."""
+        return self._in(_STATUS[status], status.value)
 
     def heading(self, text: str) -> str:
         """Return `text` in bold."""
