@@ -6,7 +6,7 @@ Two kinds of blocks are held to the program:
 - `sh-session`: the same, with an emulated cluster (`unmask lab`) as the targets of `TARGETS`.
 
 Each line that begins with `$ ` is run by a shell, with `unmask` on its path, at 100 columns; `> `
-goes on with the command. The
+goes on with the command. What Proxmox VE's own tools would do is done to the lab (`played.py`). The
 commands of one page follow each other in one directory, so that a file that one has saved is there
 for the next. A line `...` stands for lines that the page leaves out. Run ids, times and the lab's
 address differ each time and are compared as what they are.
@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from support import peers
+from support import peers, played
 from support.golden import ROOT
 from unmask.lab.lab import Lab
 
@@ -35,10 +35,11 @@ COLUMNS = "100"
 RUN = re.compile(r"\b[0-9]{8}-[0-9]{6}-[0-9a-f]{6}\b")
 _VARIES = (
     (RUN, "RUN"),
-    (re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?"), "TIME"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?Z?)?"), "TIME"),
+    (re.compile(r"\bunmask \d+\.\d+\.\d+"), "unmask VERSION"),
     (re.compile(r"\b127\.0\.0\.1:\d+"), "pve1.example:8006"),
 )
-TARGETS = {"lab": "root", "homelab": "agent", "homelab-fix": "root"}
+TARGETS = {"lab": "root", "homelab": "agent", "homelab-fix": "root", "cluster": "audit"}
 """The targets of the lab's directory, with the token that each logs in with."""
 
 
@@ -82,18 +83,25 @@ def pages(kind: str) -> list[Path]:
 class Stage:
     """A directory in which the commands of one page are run."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, lab: Lab | None = None) -> None:
         self.directory = directory
+        self._lab = lab
         self._ident = ""
-        programs = directory / ".programs"
-        programs.mkdir()
-        (programs / "unmask").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m unmask "$@"\n')
-        (programs / "unmask").chmod(0o755)
+        self._programs = directory / ".programs"
+        self._programs.mkdir()
+        self.add("unmask", f'#!/bin/sh\nexec "{sys.executable}" -m unmask "$@"\n')
         (directory / "examples").symlink_to(ROOT / "examples")
-        self._path = os.pathsep.join((str(programs), "/usr/bin", "/bin"))
+        self._path = os.pathsep.join((str(self._programs), "/usr/bin", "/bin"))
+
+    def add(self, name: str, script: str) -> None:
+        """Put a program on the path of the commands."""
+        (self._programs / name).write_text(script)
+        (self._programs / name).chmod(0o755)
 
     def printed(self, step: Step) -> str:
         """Return what the command prints, with a page's words for what differs each time."""
+        if self._lab and played.play(self._lab, step.command):
+            return ""
         if "jq " in step.command:
             peers.program("jq")
         done = subprocess.run(
@@ -187,4 +195,4 @@ def lab_stage(directory: Path) -> Iterator[Stage]:
             )
         (directory / "pve-root-ca.pem").write_bytes(Path(lab.ca_file).read_bytes())
         (directory / "unmask.toml").write_text("\n".join(tables))
-        yield Stage(directory)
+        yield Stage(directory, lab)
