@@ -111,6 +111,7 @@ find_missing() {
     need openssh-server has sshd
     need openssl has openssl
     need busybox has busybox
+    need jq has jq
     if ! browser && grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; then
         say "Ubuntu has Chromium as a snap only; without google-chrome, tests in a browser are skipped"
     else
