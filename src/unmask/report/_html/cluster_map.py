@@ -16,6 +16,7 @@ from unmask.report._html.labels import Labels, Ref, sentence
 from unmask.report._text import clean
 
 ALONE = "Hosts of no cluster"
+SAME_KNOWN = "those of these nodes that are known can give the same"
 SOURCES = {
     "hypervisor": "the hypervisor",
     "kernel": "its kernel",
@@ -66,6 +67,16 @@ class FlagTable:
     def pairs(self) -> tuple[tuple[str, bool], ...]:
         """Return each flag with whether the nodes differ in it."""
         return tuple((column.flag, column.differs) for column in self.columns)
+
+    @property
+    def said(self) -> str:
+        """Return in what the nodes differ, in words."""
+        known = sum(bool(row.cells) for row in self.rows)
+        if self.differing:
+            return f"these nodes differ (\u2260) in {', '.join(self.differing)}"
+        if known < 2:
+            return ""
+        return "these nodes can give the same" if known == len(self.rows) else SAME_KNOWN
 
     @property
     def differing(self) -> tuple[str, ...]:
@@ -158,7 +169,7 @@ def _row(
         source = SOURCES[place.source]
         cells = tuple(_word(place, flag) for part in flags for flag in part)
     return NodeRow(
-        ref=labels.of(host.subject, host.name),
+        ref=labels.short(host.subject) if host.cluster else labels.of(host.subject),
         cpu=clean(cpu.model_name, 80) if cpu else "",
         identity=", ".join(f"{word} {value}" for word, value in numbers if value is not None),
         microcode=clean(cpu.microcode, 30) if cpu else "",

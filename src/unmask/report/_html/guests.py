@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from unmask.model.case import GuestCase
 from unmask.model.finding import Finding, Severity
+from unmask.model.reading import Known
 from unmask.model.report import Document
 from unmask.report import _cells, _workloads
 from unmask.report._html import guest_details
@@ -19,6 +20,14 @@ from unmask.report._text import clean
 LOADS = 6
 """Workloads that a line names; the details name more."""
 NONE = "none"
+UNSEEN = "unseen"
+NOT_SEEN = {
+    (True, True): "no encrypted workload seen inside",
+    (True, False): "no encrypted workload seen inside",
+    (False, True): "could not be entered: what it encrypts is not known",
+    (False, False): "nobody looked inside: what it encrypts is not known",
+}
+"""By whether somebody was inside, and whether anybody tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,9 @@ class GuestRow:
     loads: tuple[Load, ...]
     more_loads: int
     status: str
-    """The worst workload's, or "none"."""
+    """The worst workload's; "none" where none was seen, "unseen" where nobody could look."""
+    unseen: str
+    """What is said in place of workloads, where none was seen."""
     severity: str
     """Of the worst finding, or "none"."""
     code: str
@@ -102,6 +113,7 @@ def _row(
     order = sorted(findings, key=lambda item: (-item.problem.severity, item.code))
     loads = sorted(case.workloads, key=lambda item: _workloads.Row(case, item).badness)
     first = order[0] if order else None
+    inside = isinstance(guest.visit.inside, Known)
     return GuestRow(
         anchor=labels.of(guest.subject).anchor,
         subject=clean(guest.subject, 120),
@@ -117,7 +129,8 @@ def _row(
         level=_cells.level(case),
         loads=tuple(load(item) for item in loads[:LOADS]),
         more_loads=max(0, len(loads) - LOADS),
-        status=worst(case.workloads),
+        status=worst(case.workloads) if case.workloads or inside else UNSEEN,
+        unseen=NOT_SEEN[inside, guest.visit.tried],
         severity=first.problem.severity.word if first else NONE,
         code=first.code if first else "",
         anchor_of_worst=anchors.get((guest.subject, first.code), "") if first else "",

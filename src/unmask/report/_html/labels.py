@@ -50,15 +50,18 @@ class Labels:
         places = {place(case.guest.subject) for case in document.cases}
         several = len(places) > 1
         self._known: dict[str, Ref] = {}
+        self._short: dict[str, str] = {}
         for number, cluster in enumerate(inventory.clusters, 1):
             self._known[cluster.subject] = Ref(_name(cluster.subject), f"cluster-{number}")
         for number, host in enumerate(inventory.hosts, 1):
             text = host.subject if several else host.name
             self._known[host.subject] = Ref(_name(text), f"node-{number}")
+            self._short[host.subject] = _name(host.name)
         for number, case in enumerate(document.cases, 1):
             label = _cells.guest(case)
             whole = f"{_name(place(case.guest.subject))} {label}" if several else label
             self._known[case.guest.subject] = Ref(whole, f"guest-{number}")
+            self._short[case.guest.subject] = label
 
     def of(self, subject: str, name: str = "") -> Ref:
         """Return the label of a subject; one that is not on the page is called by `name` too."""
@@ -67,6 +70,15 @@ class Labels:
             return found
         text = _name(subject)
         return Ref(f"{text} {_name(name)}" if name and not text.endswith(_name(name)) else text)
+
+    def short(self, subject: str) -> Ref:
+        """Return the label of a guest or host, without that of its cluster where it had one."""
+        ref = self.of(subject)
+        return Ref(self._short.get(subject, ref.text), ref.anchor)
+
+    def all_short(self, subjects: Iterable[str]) -> Refs:
+        """Return short labels of different subjects in their order; the first few are named."""
+        return parted([self.short(one) for one in dict.fromkeys(subjects)])
 
     def all(self, subjects: Iterable[str], names: Mapping[str, str] = NAMELESS) -> Refs:
         """Return the labels of different subjects in their order; the first few are named."""

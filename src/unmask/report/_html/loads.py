@@ -63,7 +63,7 @@ def load(item: JudgedWorkload) -> Load:
     factor = outlook.factor if outlook else None
     return Load(
         kind=str(found.kind),
-        name=clean(found.name, NAME),
+        name=_short(found.name),
         status=item.status,
         doubt=found.confidence is Confidence.TENTATIVE and item.status != Status.HARDWARE,
         keeps="" if factor is None else percent(factor),
@@ -78,11 +78,17 @@ def load(item: JudgedWorkload) -> Load:
 def called(item: JudgedWorkload) -> str:
     """Return "ZFS encryption of tank", "OpenVPN (server.conf)"."""
     found = item.workload
-    words, name = WORK[found.kind], clean(found.name, NAME)
+    words, name = WORK[found.kind], _short(found.name)
     if not name or name.lower() == str(found.kind):
         return words
     joined = "of " if words.endswith(OWNED) else ""
     return f"{words} {joined}{name}"
+
+
+def _short(text: str) -> str:
+    """Return a name; of a path the end tells most."""
+    name = clean(text, NAME)
+    return "/".join(name.split("/")[-2:]) if name.startswith("/") else name
 
 
 def worst(items: tuple[JudgedWorkload, ...]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.crypto.sentence import percent
@@ -15,6 +15,7 @@ from unmask.report._bench.document import Machine
 from unmask.report._bench.document import build as machines
 from unmask.report._bench.table import CAUSES, ENDS, SETTINGS, rate
 from unmask.report._html.labels import Labels, Ref, sentence
+from unmask.report._html.summary import moment
 from unmask.report._text import clean
 
 
@@ -22,7 +23,6 @@ from unmask.report._text import clean
 class Line:
     """One figure with its bar."""
 
-    algorithm: str
     setting: str
     width: float
     """Per cent of the longest bar of its kind; 0 without figure."""
@@ -30,6 +30,14 @@ class Line:
     """"205 MB/s", or how the run ended."""
     of_plain: str
     """"13 %", "6.5 times": against the figure as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """All figures of one algorithm."""
+
+    name: str
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ class Bench:
     """When, how and by which way."""
     cause: str
     sentence: str
-    lines: tuple[Line, ...]
+    algorithms: tuple[Algorithm, ...]
     shares: tuple[str, ...]
     """Of its node's speed."""
     since: str
@@ -71,35 +79,39 @@ def build(document: Document, labels: Labels) -> tuple[Bench, ...]:
         latest[key] = result
     made = machines(tuple(latest.values()), version="", started="")
     return tuple(
-        _bench(machine, first[key], labels)
+        _bench(machine, first[key] if first[key] is not latest[key] else None, labels)
         for key, machine in zip(latest, made.machines, strict=True)
     )
 
 
-def _bench(machine: Machine, first: BenchResult, labels: Labels) -> Bench:
+def _bench(machine: Machine, first: BenchResult | None, labels: Labels) -> Bench:
     result, found = machine.result, machine.diagnosis
-    earlier = first if first is not result and not result.asks_what_if else None
-    told = [clean(word, 80) for word in (result.started, result.method, result.way) if word]
+    earlier = None if result.asks_what_if else first
+    told = [moment(result.started), *(clean(word, 80) for word in (result.method, result.way))]
     said = found.sentence if found else ""
-    if result.asks_what_if:
-        lines = tuple(_models(machine.what_if))
-    else:
-        lines = tuple(_lines(machine.series))
+    figures = _models(machine.what_if) if result.asks_what_if else _lines(machine.series)
     return Bench(
         labels.of(result.subject, result.name),
-        ", ".join(told),
+        ", ".join(word for word in told if word),
         CAUSES[found.cause] if found else "",
         sentence(said),
-        lines,
+        _gathered(figures),
         tuple(sentence(share.sentence) for share in machine.shares),
-        clean(earlier.started or "an earlier run", 40) if earlier else "",
+        (moment(earlier.started) or "an earlier run") if earlier else "",
         tuple(_changes(earlier, result)) if earlier else (),
         result.asks_what_if,
         tuple(sentence(problem) for problem in result.problems[:20]),
     )
 
 
-def _lines(series: Sequence[Series]) -> Iterator[Line]:
+def _gathered(figures: Iterable[tuple[str, Line]]) -> tuple[Algorithm, ...]:
+    found: dict[str, list[Line]] = {}
+    for name, line in figures:
+        found.setdefault(name, []).append(line)
+    return tuple(Algorithm(clean(name, 60), tuple(lines)) for name, lines in found.items())
+
+
+def _lines(series: Sequence[Series]) -> Iterator[tuple[str, Line]]:
     most: dict[tuple[str, bool], float] = {}
     plain: dict[tuple[str, str], float] = {}
     for one in series:
@@ -112,13 +124,13 @@ def _lines(series: Sequence[Series]) -> Iterator[Line]:
         of_plain = ""
         if rival and one.rate and one.setting != PLAIN:
             of_plain = _times(one.rate / rival)
-        yield Line(
-            clean(one.algorithm, 60),
+        line = Line(
             SETTINGS.get(one.setting) or clean(one.setting, 60),
             _width(one.rate, most[_kind(one)]),
             rate(one) if one.rate is not None else ENDS.get(one.ended, "no figure"),
             of_plain,
         )
+        yield one.algorithm, line
 
 
 def _kind(one: Series) -> tuple[str, bool]:
@@ -126,7 +138,7 @@ def _kind(one: Series) -> tuple[str, bool]:
     return one.tool, one.algorithm.startswith("requests")
 
 
-def _models(rows: Sequence[WhatIf]) -> Iterator[Line]:
+def _models(rows: Sequence[WhatIf]) -> Iterator[tuple[str, Line]]:
     """Yield what CPU models amount to, each algorithm to a scale of its own."""
     order = dict.fromkeys(row.algorithm for row in rows)
     for algorithm in order:
@@ -134,8 +146,8 @@ def _models(rows: Sequence[WhatIf]) -> Iterator[Line]:
         most = max(row.rate or 0.0 for row in here)
         for row in here:
             text = _megabytes(row.rate) if row.rate is not None else sentence(row.note, 80)
-            of = f"{percent(row.of_host)} of host" if row.of_host is not None else ""
-            yield Line(clean(algorithm, 60), clean(row.model, 60), _width(row.rate, most), text, of)
+            of = percent(row.of_host) if row.of_host is not None else ""
+            yield algorithm, Line(clean(row.model, 60), _width(row.rate, most), text, of)
 
 
 def _changes(before: BenchResult, after: BenchResult) -> Iterator[Before]:
@@ -143,10 +155,11 @@ def _changes(before: BenchResult, after: BenchResult) -> Iterator[Before]:
         algorithm = clean(change.algorithm, 60)
         most = max(change.before or 0.0, change.after or 0.0)
         lines = [
-            Line(algorithm, when, _width(value, most), _figure(algorithm, value), "")
+            Line(when, _width(value, most), _figure(algorithm, value), "")
             for when, value in (("before", change.before), ("after", change.after))
         ]
-        yield Before(algorithm, lines[0], lines[1], sentence(change.sentence))
+        said = change.sentence.removeprefix(f"{change.algorithm}: ")
+        yield Before(algorithm, lines[0], lines[1], sentence(said))
 
 
 def _figure(algorithm: str, value: float | None) -> str:

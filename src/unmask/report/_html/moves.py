@@ -7,9 +7,11 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from unmask.model.inventory import Host
 from unmask.model.move import Move, Reason
 from unmask.model.report import Document
 from unmask.report import _migration_matrix
+from unmask.report._html.cluster_map import ALONE
 from unmask.report._html.labels import Labels, Ref, Refs, sentence
 from unmask.report._text import clean
 
@@ -99,15 +101,24 @@ def build(document: Document, labels: Labels) -> Moves:
     notes = _Notes({}, [])
     matrices = []
     for cluster, some in by_cluster.items():
-        title = labels.of(cluster).text if cluster else "Hosts of no cluster"
-        matrices.append(_matrix(title, some, document, labels, notes))
+        title = labels.of(cluster).text if cluster else ALONE
+        nodes, rows = _rows(some, document, notes)
+        near, every = (labels.short, labels.all_short) if cluster else (labels.of, labels.all)
+        matrices.append(
+            MoveMatrix(
+                title,
+                tuple(near(host.subject) for host in nodes),
+                tuple(MoveRow(every(guests), cells) for cells, guests in rows.items()),
+            )
+        )
     left = max(0, len(notes.found) - NOTES)
     return Moves(tuple(matrices), tuple(notes.found[:NOTES]), left)
 
 
-def _matrix(
-    title: str, found: Sequence[list[Move]], document: Document, labels: Labels, notes: _Notes
-) -> MoveMatrix:
+def _rows(
+    found: Sequence[list[Move]], document: Document, notes: _Notes
+) -> tuple[list[Host], dict[tuple[Cell, ...], list[str]]]:
+    """Return the nodes of a matrix, and guests by their answers for each of them."""
     wanted = {end for moves in found for move in moves for end in (move.origin, move.target)}
     hosts = [host for host in document.inventory.hosts if host.subject in wanted]
     rows: dict[tuple[Cell, ...], list[str]] = {}
@@ -120,11 +131,7 @@ def _matrix(
             for host in hosts
         )
         rows.setdefault(cells, []).append(moves[0].guest)
-    return MoveMatrix(
-        title,
-        tuple(labels.of(host.subject, host.name) for host in hosts),
-        tuple(MoveRow(labels.all(guests), cells) for cells, guests in rows.items()),
-    )
+    return hosts, rows
 
 
 def _cell(move: Move | None, target: str, notes: _Notes) -> Cell:
@@ -137,7 +144,9 @@ def _cell(move: Move | None, target: str, notes: _Notes) -> Cell:
 
 def _without(text: str, target: str) -> str:
     """Return a text without its target's name, so that reasons of several targets are one."""
-    return re.sub(rf"(?<![\w.-]){re.escape(target)}(?![\w-])", TARGET, text)
+    if not target:
+        return text
+    return re.sub(rf"(?<![\w./-]){re.escape(target)}(?![\w/-])", TARGET, text)
 
 
 def _effect(reason: Reason) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from unmask.crypto.sentence import percent
 from unmask.model.case import GuestCase
 from unmask.model.finding import Finding, Severity
 from unmask.model.outlook import Status
+from unmask.model.reading import Known
 from unmask.model.report import Document
 from unmask.model.workload import JudgedWorkload
 from unmask.report import _workloads, table
@@ -18,6 +20,7 @@ from unmask.report._html.loads import called
 from unmask.report._html.todo import Todo
 from unmask.report._text import clean, listed
 
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z", re.ASCII)
 WORST = 3
 """Things that are told in plain words."""
 SLOW = (Status.SOFTWARE.value, Status.PARTIAL.value)
@@ -61,6 +64,8 @@ class Summary:
     sentence: str
     verdict: str
     """One sentence that says whether there is something to do."""
+    doubt: str
+    """How many guests' encrypted work is not known; "" where all of it is."""
     severities: tuple[Count, ...]
     statuses: tuple[Count, ...]
     workloads: int
@@ -88,12 +93,13 @@ def build(
     lacking = [f"{number} {what}" for number, what in counts if number]
     return Summary(
         targets=listed([clean(target, 80) for target in document.run.targets]) or "-",
-        started=clean(document.run.started, 40),
+        started=moment(document.run.started),
         version=clean(document.run.version, 40),
         complete=document.run.complete,
         lacking=tuple(lacking) if not document.run.complete else (),
         sentence=table.summary(document),
         verdict=_verdict(statuses, severities),
+        doubt=_doubt(document),
         severities=tuple(
             Count(item.word, severities[item]) for item in reversed(Severity) if severities[item]
         ),
@@ -101,6 +107,12 @@ def build(
         workloads=statuses.total(),
         things=tuple(_things(document, labels, todo, anchors)),
     )
+
+
+def moment(text: str) -> str:
+    """Return "2026-12-01 08:00:00 UTC" of a time as runs write it; any other text as it is."""
+    found = _TIME.fullmatch(text)
+    return f"{found[1]} {found[2]} UTC" if found else clean(text, 40)
 
 
 def _shares(statuses: Counter[str]) -> Iterator[Count]:
@@ -125,6 +137,19 @@ def _verdict(statuses: Counter[str], severities: Counter[Severity]) -> str:
     if severities:
         return "No encrypted workload was seen; there are findings about the CPUs themselves."
     return "Nothing was found."
+
+
+def _doubt(document: Document) -> str:
+    """Return for how many guests nobody knows what they encrypt: not seen is not none."""
+    blind = sum(
+        not case.workloads and not isinstance(case.guest.visit.inside, Known)
+        for case in document.cases
+    )
+    if not blind:
+        return ""
+    count = len(document.cases)
+    which = f"{blind} of {count} guests" if count > 1 else "the guest"
+    return f"What {which} may encrypt is not known: nobody was inside."
 
 
 def _run(number: int) -> str:

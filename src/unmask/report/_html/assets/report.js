@@ -112,7 +112,7 @@
 
     const ranks = {
       severity: ["critical", "high", "medium", "low", "info", "none"],
-      status: ["software", "partial", "unknown", "hardware", "not-affected", "none"],
+      status: ["software", "partial", "unknown", "unseen", "hardware", "not-affected", "none"],
     };
     const order = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
     const key = (entry, column, kind) => (kind === "text"
