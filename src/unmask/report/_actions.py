@@ -37,6 +37,7 @@ PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]{0,120}")
 TARGET = "TARGET"
 """What stands for a target where several were read and it is not known which one has the guest."""
 CUT = 200
+AGAIN = "Stop it and start it again: the change that is pending cures it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def _done(
     if guest.state is GuestState.SUSPENDED or guest.lock == "suspended":
         return "Wake it and shut it down, then audit it again: it wakes up with its old CPU.", ""
     if problem.command.startswith(RESTARTS):
-        return _after_restart(case, found, words) or (remedy, problem.command)
+        return _after_restart(case, found, words) or (AGAIN, problem.command)
     if guest.template:
         return remedy, problem.command
     cpu = _recommendable(case, lead)

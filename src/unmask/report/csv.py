@@ -1,0 +1,129 @@
+"""One line a guest, for a spreadsheet or a script."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from unmask.model.case import GuestCase
+from unmask.model.cpu import FeatureView, State
+from unmask.model.finding import Finding
+from unmask.model.outlook import Status
+from unmask.model.report import Document, Format
+from unmask.report import _cells, _csv, _records
+from unmask.report._actions import Action, actions
+
+COLUMNS = (
+    "site", "subject", "ident", "name", "platform", "cluster", "node", "kind", "state", "template",
+    "arch", "os", "accelerator",
+    "configured", "effective", "level", "aes", "clmul",
+    "pending", "effective_after_restart", "level_after_restart", "aes_after_restart",
+    "clmul_after_restart",
+    "looked_inside", "workloads", "software", "partial", "unknown",
+    "severity", "findings", "codes", "accepted", "not_checked", "not_read",
+    "action", "command",
+)  # fmt: skip
+"""docs/formats.md says what each means. New ones come at the end only."""
+WORDS = {
+    State.SHOWN: "yes",
+    State.HIDDEN: "no",
+    State.HOST: "depends on host",
+    State.UNKNOWN: "unknown",
+}
+
+
+def render(document: Document, width: int) -> str:  # noqa: ARG001 - lines are as long as they are
+    """Return a heading and a line for each guest, in the order of the inventory."""
+    told = _Told(document)
+    return _csv.text(COLUMNS, (_row(case, told) for case in document.cases))
+
+
+class _Told:
+    """What a document says of its guests, by their subjects."""
+
+    def __init__(self, document: Document) -> None:
+        outcome = document.outcome
+        self.findings: dict[str, list[Finding]] = defaultdict(list)
+        for finding in outcome.findings:
+            self.findings[finding.subject].append(finding)
+        self.accepted = Counter(item.finding.subject for item in outcome.accepted)
+        self.skips = Counter(skip.subject for skip in outcome.skips)
+        self.gaps = defaultdict[str, list[str]](list)
+        for gap in document.inventory.gaps:
+            self.gaps[gap.subject].append(gap.reason)
+        self.actions: dict[str, Action] = {item.subject: item for item in actions(document)}
+
+
+def _row(case: GuestCase, told: _Told) -> _csv.Row:
+    guest = case.guest
+    return {
+        "site": guest.site,
+        "subject": guest.subject,
+        "ident": guest.ident,
+        "name": guest.name,
+        "platform": str(guest.platform),
+        "cluster": case.cluster.name if case.cluster else "",
+        "node": _cells.node(case),
+        "kind": str(guest.kind),
+        "state": str(guest.state),
+        "template": guest.template,
+        "arch": guest.arch,
+        "os": guest.os_declared,
+        "accelerator": str(case.view.accelerator),
+        "configured": guest.configured.brief,
+        **_seen(case.view, case.observed, ""),
+        "pending": guest.pending.brief if guest.pending else "",
+        **_seen(case.pending, None, "_after_restart"),
+        **_workloads(case),
+        **_judged(guest.subject, told),
+    }
+
+
+def _seen(view: FeatureView | None, observed: FeatureView | None, when: str) -> _csv.Row:
+    """Return what a guest sees; where that hangs on an unknown host, what it says itself."""
+    if view is None:
+        return dict.fromkeys(f"{name}{when}" for name in ("effective", "level", "aes", "clmul"))
+    return {
+        f"effective{when}": view.label,
+        f"level{when}": _records.level(view) or "",
+        f"aes{when}": _flag(view, observed, _cells.AES),
+        f"clmul{when}": _flag(view, observed, _cells.CLMUL),
+    }
+
+
+def _flag(view: FeatureView, observed: FeatureView | None, flags: dict[str, str]) -> str:
+    name = flags.get(view.arch)
+    if name is None:
+        return "none" if view.arch else WORDS[State.UNKNOWN]
+    state = view.state(name)
+    if observed and state in (State.HOST, State.UNKNOWN):
+        state = observed.state(name)
+    return WORDS[state]
+
+
+def _workloads(case: GuestCase) -> _csv.Row:
+    counts = Counter(item.status for item in case.workloads)
+    return {
+        "looked_inside": case.guest.visit.inside.known,
+        "workloads": counts.total(),
+        "software": counts[Status.SOFTWARE.value],
+        "partial": counts[Status.PARTIAL.value],
+        "unknown": counts[Status.UNKNOWN.value] + len(case.unread),
+    }
+
+
+def _judged(subject: str, told: _Told) -> _csv.Row:
+    found = sorted(told.findings[subject], key=lambda item: (-item.problem.severity, item.code))
+    action = told.actions.get(subject)
+    return {
+        "severity": found[0].problem.severity.word if found else "",
+        "findings": len(found),
+        "codes": " ".join(dict.fromkeys(finding.code for finding in found)),
+        "accepted": told.accepted[subject],
+        "not_checked": told.skips[subject],
+        "not_read": list(dict.fromkeys(told.gaps[subject])),
+        "action": action.what if action else "",
+        "command": action.command if action else "",
+    }
+
+
+FORMAT = Format(name="csv", summary="for spreadsheets: one line a guest", render=render)
