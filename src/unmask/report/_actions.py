@@ -63,10 +63,11 @@ def actions(document: Document) -> tuple[Action, ...]:
         if finding.problem.remedy and finding.problem.severity > Severity.INFO:
             findings[finding.subject].append(finding)
     made = []
+    words = _Words(document)
     for case in document.cases:
         found = sorted(findings[case.guest.subject], key=_order)
         if found:
-            made.append(_action(case, found, _Words(document)))
+            made.append(_action(case, found, words))
     return tuple(sorted(made, key=lambda action: -action.severity))  # stable
 
 
