@@ -111,6 +111,10 @@ find_missing() {
     need openssh-server has sshd
     need openssl has openssl
     need busybox has busybox
+    need systemd has systemd-analyze
+    need fish has fish
+    need mandoc has mandoc
+    need zsh has zsh
     need jq has jq
     if ! browser && grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; then
         say "Ubuntu has Chromium as a snap only; without google-chrome, tests in a browser are skipped"
