@@ -16,6 +16,7 @@ pytest_plugins = [
     "support.libvirtd",
     "support.cpuinfo_guest",
     "support.booted_guest",
+    "support.built_packages",
     "support.tls_server",
     "support.browser",
     "support.report_pages",

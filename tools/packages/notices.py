@@ -21,7 +21,10 @@ COMMON = {
     "LGPL-2.1": "LGPL-2.1",
 }
 """Licences whose text every Debian system has, by their names of SPDX and of Debian's."""
-OWNERS = re.compile(r"^\W*(?:\(c\)\s*)?copyright\s+.*\d{4}.*$", re.IGNORECASE | re.MULTILINE)
+MODULES = {"markdown-it-py": "markdown_it"}
+"""The modules of packages that are not called like them."""
+LICENCE_FILE = re.compile(r"(?i)(?:un)?licen[cs]e|copying|notice")
+OWNERS = re.compile(r"^[^\w\n]*(?:\(c\)\s*)?copyright\s+.*\d{4}.*$", re.IGNORECASE | re.MULTILINE)
 
 
 def version(library: Path) -> str:
@@ -38,13 +41,13 @@ def copyright(library: Path, where: str) -> str:  # noqa: A001 - the name of the
         if name == "unmask":
             continue
         licence = _licence(info)
-        text = "\n\n".join(file.read_text(encoding="utf-8") for file in _files(path))
+        tops = _tops(library, path, name)
+        text = "\n\n".join(file.read_text(encoding="utf-8") for file in _files(library, tops))
         label = licence if licence in COMMON else f"{licence}-{name}"
         texts.setdefault(label, _common(licence) if licence in COMMON else text)
-        owners = dict.fromkeys(match[0].strip(" #*") for match in OWNERS.finditer(text))
         parts.append(
-            f"Files: {' '.join(f'{where}/{top}' for top in _tops(library, path, name))}\n"
-            f"Copyright: {_listed(owners) or f'the authors of {name}'}\n"
+            f"Files: {' '.join(_pattern(library, where, top) for top in tops)}\n"
+            f"Copyright: {_owners(name, '' if licence in COMMON else text)}\n"
             f"License: {label}\n"
             f"Comment: {name} {info['Version']}\n"
         )
@@ -69,19 +72,26 @@ def _licence(info: Message) -> str:
     return "other"
 
 
-def _files(path: Path) -> list[Path]:
-    return [file for file in sorted(path.rglob("*")) if file.is_file() and file.name != "METADATA"]
-
-
 def _tops(library: Path, info: Path, name: str) -> list[str]:
     """Return what a package has in the bundle: its module or folder, and its metadata."""
-    wanted = re.sub(r"[-_.]+", "_", name).lower()
+    wanted = MODULES.get(name, re.sub(r"[-_.]+", "_", name).lower())
     found = [path.name for path in library.iterdir() if path.stem.lower() == wanted]
-    return [f"{top}/*" if (library / top).is_dir() else top for top in (*sorted(found), info.name)]
+    return [*sorted(found), info.name]
 
 
-def _listed(owners: dict[str, None]) -> str:
-    return "\n           ".join(owners)
+def _pattern(library: Path, where: str, top: str) -> str:
+    return f"{where}/{top}/*" if (library / top).is_dir() else f"{where}/{top}"
+
+
+def _files(library: Path, tops: list[str]) -> list[Path]:
+    """Return the licences of a package, those of what it has taken in from others included."""
+    found = (file for top in tops for file in (library / top).rglob("*") if file.is_file())
+    return sorted(file for file in found if LICENCE_FILE.match(file.name))
+
+
+def _owners(name: str, text: str) -> str:
+    lines = dict.fromkeys(match[0].strip(" #*") for match in OWNERS.finditer(text))
+    return "\n           ".join(lines) or f"the authors of {name}"
 
 
 def _common(name: str) -> str:
