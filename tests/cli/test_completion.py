@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from support.peers import environment
 from support.unmask_command import UNMASK, unmask
 
 from .conftest import Command
@@ -72,3 +74,29 @@ def test_the_completion_works_in_bash(tmp_path: Path) -> None:
     )
     done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["explain"]
+
+
+SLOW = ("paramiko", "proxmoxer", "libvirt", "requests", "cryptography", "jinja2", "urllib3")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["unmask ", "unmask audit ", "unmask audit --format ", "unmask fix --cpu ", "unmask bench --"],
+)
+def test_a_completion_loads_nothing_that_speaks_to_a_hypervisor(line: str) -> None:
+    words = line.split(" ")
+    script = (
+        "import sys\nfrom unmask.cli.main import main\nmain([])\n"
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment(
+            COMP_WORDS=line, COMP_CWORD=str(len(words) - 1), _UNMASK_COMPLETE="complete_bash"
+        ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout
+    assert not set(SLOW).intersection(done.stderr.split())

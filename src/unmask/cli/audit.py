@@ -12,7 +12,17 @@ from typing import Annotated
 import typer
 
 from unmask import __version__, plugins
-from unmask.cli import access, choices, collecting, files, guests, reporting, ssh, terminal
+from unmask.cli import (
+    access,
+    choices,
+    collecting,
+    completers,
+    files,
+    guests,
+    reporting,
+    ssh,
+    terminal,
+)
 from unmask.cli.collecting import Asked
 from unmask.cli.started import started
 from unmask.dialects import saved
@@ -42,8 +52,18 @@ class FailOn(StrEnum):
 SAVE = typer.Option(
     "--save", metavar="FILE", help="Save what was read; auditing that gives the same findings."
 )
-SELECT = typer.Option("--select", metavar="CODES", help="Only these rules: CPU001,CLU.")
-IGNORE = typer.Option("--ignore", metavar="CODES", help="Not these rules; beats --select.")
+SELECT = typer.Option(
+    "--select",
+    metavar="CODES",
+    help="Only these rules: CPU001,CLU.",
+    autocompletion=completers.selections,
+)
+IGNORE = typer.Option(
+    "--ignore",
+    metavar="CODES",
+    help="Not these rules; beats --select.",
+    autocompletion=completers.selections,
+)
 FAIL_ON = typer.Option("--fail-on", help="Exit with 1 from this severity on.")
 ACCEPT = typer.Option(
     "--accept", metavar="FILE", help="Accepted findings (TOML); may be given several times."

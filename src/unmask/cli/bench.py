@@ -15,7 +15,17 @@ import typer
 from unmask import __version__
 from unmask.benches import bench
 from unmask.benches.bench import Outcome
-from unmask.cli import access, collecting, files, guests, measuring, pasted, ssh, terminal
+from unmask.cli import (
+    access,
+    collecting,
+    completers,
+    files,
+    guests,
+    measuring,
+    pasted,
+    ssh,
+    terminal,
+)
 from unmask.cli.collecting import Asked
 from unmask.cli.measuring import Choice
 from unmask.dialects import saved_bench
@@ -75,6 +85,7 @@ AS = typer.Option(
     "--as",
     metavar="MODELS",
     help="Measure the node as guests of these CPU models would see it: kvm64,x86-64-v3,host.",
+    autocompletion=completers.listed_models,
 )
 READ = typer.Option(
     "--read",

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from unmask import plugins
-from unmask.cli import access, choices, guests, ssh, terminal
+from unmask.cli import access, choices, completers, guests, ssh, terminal
 from unmask.config import targets
 from unmask.config.settings import Settings, Target
 from unmask.engine import collect
@@ -22,6 +22,7 @@ TARGETS = typer.Argument(
     "of domain XML, a saved inventory, or the name of a configured target. Without one: the "
     "configured targets, else the hypervisor that this machine is.",
     show_default=False,
+    autocompletion=completers.targets,
 )
 TIMEOUT = typer.Option(
     "--timeout", metavar="SECONDS", min=1, max=86400, help="What reading one target may take."

@@ -7,12 +7,15 @@ speaks to a hypervisor ever is.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from unmask import plugins
 from unmask.errors import UnmaskError
 
+PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""Names that no shell makes anything else of."""
 WISHES = ("host", "recommended", "+aes")
 """What `--cpu` takes beside the names of models."""
 
@@ -28,7 +31,8 @@ def targets(incomplete: str) -> list[str]:
         found = settings.find(Path.cwd(), os.environ, os.geteuid())
     except (UnmaskError, OSError):
         return []
-    return _beginning([item.name for item in found.targets], incomplete)
+    names = [item.name for item in found.targets if PLAIN.fullmatch(item.name)]
+    return _beginning(names, incomplete)
 
 
 def codes(incomplete: str) -> list[str]:

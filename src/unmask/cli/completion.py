@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 
 import typer
 import typer.completion
@@ -12,6 +13,14 @@ from unmask.cli.terminal import put
 PROGRAM = "unmask"
 VARIABLE = "_UNMASK_COMPLETE"
 """The environment variable by which a shell asks for completions."""
+ZSH_BEFORE = f"compdef _{PROGRAM}_completion {PROGRAM}"
+ZSH_AFTER = f"""\
+if [ "$funcstack[1]" = _{PROGRAM} ]; then
+  _{PROGRAM}_completion "$@"
+else
+  {ZSH_BEFORE}
+fi"""
+"""zsh runs a file of its fpath as the function itself: without this the first TAB does nothing."""
 
 
 class Shell(StrEnum):
@@ -30,13 +39,18 @@ def prepare() -> None:
     typer.completion.get_completion_inspect_parameters()
 
 
+def script(shell: Shell) -> str:
+    """Return the completion script of a shell, ending with a line break."""
+    text: str = typer.completion.get_completion_script(  # type: ignore[attr-defined]
+        prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value
+    )
+    return (text.replace(ZSH_BEFORE, ZSH_AFTER) if shell is Shell.ZSH else text) + "\n"
+
+
 def show(shell: Shell | None) -> None:
     """Print the completion script and end."""
     if shell:
-        script = typer.completion.get_completion_script(  # type: ignore[attr-defined]
-            prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value
-        )
-        put(script + "\n")
+        put(script(shell))
         raise typer.Exit
 
 
@@ -46,5 +60,6 @@ def install_for(shell: Shell | None) -> None:
         _, path = typer.completion.install(  # type: ignore[attr-defined]
             shell=shell.value, prog_name=PROGRAM, complete_var=VARIABLE
         )
+        Path(path).write_text(script(shell), encoding="utf-8")
         put(f"completion for {shell} is in {path}; it works in new shells\n")
         raise typer.Exit

@@ -12,7 +12,7 @@ import typer
 
 from unmask import plugins
 from unmask.checks import _pve_login
-from unmask.cli import access, choices, guests, ssh, terminal
+from unmask.cli import access, choices, completers, guests, ssh, terminal
 from unmask.config import privileges, targets
 from unmask.config.settings import Target
 from unmask.connect import proxmox_address
@@ -34,6 +34,7 @@ TARGETS = typer.Argument(
     metavar="TARGET",
     help="Names of configured targets, or addresses; without one all that are configured.",
     show_default=False,
+    autocompletion=completers.targets,
 )
 CONFIG = typer.Option(
     "--config", metavar="FILE", help="Instead of ./unmask.toml or ~/.config/unmask/unmask.toml."

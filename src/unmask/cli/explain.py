@@ -6,14 +6,9 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli import choices
+from unmask.cli import choices, completers
 from unmask.cli.terminal import put
 from unmask.engine import explain
-
-
-def codes(incomplete: str) -> list[str]:
-    """Return the codes that begin so, for shell completion."""
-    return [code for code in explain.codes() if code.startswith(incomplete.upper())]
 
 
 def run(
@@ -22,7 +17,7 @@ def run(
         typer.Argument(
             metavar="CODE",
             help="A rule's code. Without one: a list of all.",
-            autocompletion=codes,
+            autocompletion=completers.codes,
             show_default=False,
         ),
     ] = None,

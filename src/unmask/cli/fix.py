@@ -15,6 +15,7 @@ from unmask.cli import (
     access,
     changing,
     collecting,
+    completers,
     fixing,
     guests,
     proving,
@@ -40,15 +41,24 @@ VM = typer.Option(
     "--vm", metavar="GUEST", help="A guest's VMID, UUID or name; may be given several times."
 )
 ALL = typer.Option("--all", help="Every guest with a finding that --select names.")
-SELECT = typer.Option("--select", metavar="CODES", help="With --all: CRY001, CRY, CPU001 ...")
+SELECT = typer.Option(
+    "--select",
+    metavar="CODES",
+    help="With --all: CRY001, CRY, CPU001 ...",
+    autocompletion=completers.selections,
+)
 CPU = typer.Option(
     "--cpu",
     metavar="CPU",
     help="host, x86-64-v3, Haswell-noTSX, custom-NAME, +aes, +aes,-x; for libvirt host-model or "
     "host-passthrough; recommended for the smallest that serves the guest's work.",
+    autocompletion=completers.cpus,
 )
 ACK = typer.Option(
-    "--ack", metavar="CODE", help="Take on what this rule says; may be given several times."
+    "--ack",
+    metavar="CODE",
+    help="Take on what this rule says; may be given several times.",
+    autocompletion=completers.codes,
 )
 DRY_RUN = typer.Option("--dry-run", help="Show the plan, and write nothing.")
 DIFF = typer.Option("--diff", help="Show the plan as a patch, and write nothing.")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli import changing, terminal
+from unmask.cli import changing, completers, terminal
 from unmask.fixes.journal import JournalError
 from unmask.model.run import Run
 from unmask.report import _history
@@ -26,6 +26,7 @@ RUN = typer.Argument(
     metavar="RUN",
     help="A run, or the beginning of its id: show all that its journal has. Without one: all runs.",
     show_default=False,
+    autocompletion=completers.runs,
 )
 FORMAT = typer.Option("--format", help="For people or for programs.")
 

@@ -13,7 +13,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from unmask import __version__, plugins
-from unmask.cli import access, collecting, files, ssh, terminal
+from unmask.cli import access, collecting, completers, files, ssh, terminal
 from unmask.cli.collecting import Asked
 from unmask.dialects import saved
 from unmask.engine import asked_cpu, evacuate, move_verdict, moves
@@ -42,6 +42,7 @@ CPU = typer.Option(
     metavar="MODEL",
     help="Guests as they would be after a restart with this CPU: host, x86-64-v3, "
     "kvm64,flags=+aes, custom-NAME; for libvirt host-model or Haswell-noTSX,+aes.",
+    autocompletion=completers.cpus,
 )
 EVACUATE = typer.Option("--evacuate", metavar="NODE", help="Where each guest of this node can go.")
 MATRIX = typer.Option("--matrix", help="All guests against all nodes (the default).")

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli import terminal
-from unmask.cpu import catalogue
+from unmask.cli import completers, terminal
 from unmask.report import _model_facts, _models
 from unmask.report._paint import Paint
 
@@ -21,17 +20,11 @@ class ModelsFormat(StrEnum):
     JSON = "json"
 
 
-def known(incomplete: str) -> list[str]:
-    """Return the model names that begin so, for shell completion."""
-    names = (*catalogue.proxmox_names(), *catalogue.names())
-    return [name for name in names if name.lower().startswith(incomplete.lower())]
-
-
 NAMES = typer.Argument(
     metavar="NAME",
     help="Models to show in full, spelled exactly. Without one: a table of all.",
     show_default=False,
-    autocompletion=known,
+    autocompletion=completers.models,
 )
 VERSIONS = typer.Option("--versions", help="List every version of each model.")
 FORMAT = typer.Option("--format", help="For people or for programs.")

@@ -24,6 +24,7 @@ class LazyGroup(typer.core.TyperGroup):
         # Names without commands: enough to list them and to suggest one for a slip of the pen.
         names: dict[str, Any] = dict.fromkeys(overview.COMMANDS)
         self.commands = names
+        self._listing = False
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer's signature
         """Return the commands in the order of the overview."""
@@ -31,7 +32,19 @@ class LazyGroup(typer.core.TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's signature
         """Import the module of this name and return its command; None where there is none."""
-        return command(cmd_name) if cmd_name in self.commands else None
+        if cmd_name not in self.commands:
+            return None
+        if self._listing:
+            return typer.core.TyperCommand(cmd_name, help=overview.COMMANDS[cmd_name])
+        return command(cmd_name)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Return the commands that begin so, without importing any of them."""
+        self._listing = True
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self._listing = False
 
     def get_help(self, ctx: Any) -> str:  # noqa: ARG002 - typer's signature
         """Return the overview."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli import access, changing, collecting, ssh, terminal
+from unmask.cli import access, changing, collecting, completers, ssh, terminal
 from unmask.cli.collecting import Asked
 from unmask.errors import UsageError
 from unmask.fixes import recover, undo
@@ -21,7 +21,11 @@ from unmask.fixes.undo import Undo
 from unmask.model.run import RunKind
 from unmask.report._text import wrap
 
-RUN = typer.Argument(metavar="RUN", help="The run, or the beginning of its id; see unmask history.")
+RUN = typer.Argument(
+    metavar="RUN",
+    help="The run, or the beginning of its id; see unmask history.",
+    autocompletion=completers.runs,
+)
 VM = typer.Option(
     "--vm",
     metavar="GUEST",
