@@ -18,6 +18,9 @@ from unmask.report._html.labels import Labels, Ref, sentence
 from unmask.report._html.summary import moment
 from unmask.report._text import clean
 
+REQUESTS = "requests"
+"""Begins the name of an algorithm whose rate counts requests."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -89,7 +92,7 @@ def _bench(machine: Machine, first: BenchResult | None, labels: Labels) -> Bench
     earlier = None if result.asks_what_if else first
     told = [moment(result.started), *(clean(word, 80) for word in (result.method, result.way))]
     said = found.sentence if found else ""
-    figures = _models(machine.what_if) if result.asks_what_if else _lines(machine.series)
+    figures = _models(machine.what_if) if result.asks_what_if else _lines(machine)
     return Bench(
         labels.of(result.subject, result.name),
         ", ".join(word for word in told if word),
@@ -111,7 +114,9 @@ def _gathered(figures: Iterable[tuple[str, Line]]) -> tuple[Algorithm, ...]:
     return tuple(Algorithm(clean(name, 60), tuple(lines)) for name, lines in found.items())
 
 
-def _lines(series: Sequence[Series]) -> Iterator[tuple[str, Line]]:
+def _lines(machine: Machine) -> Iterator[tuple[str, Line]]:
+    """Yield the figures of a machine, and beside them those of its node as it is."""
+    series = machine.series
     most: dict[tuple[str, bool], float] = {}
     plain: dict[tuple[str, str], float] = {}
     for one in series:
@@ -119,6 +124,9 @@ def _lines(series: Sequence[Series]) -> Iterator[tuple[str, Line]]:
         most[kind] = max(most.get(kind, 0.0), one.rate or 0.0)
         if one.setting == PLAIN and one.rate:
             plain[one.tool, one.algorithm] = one.rate
+    for share in machine.shares:
+        kind = (share.tool, share.algorithm.startswith(REQUESTS))
+        most[kind] = max(most.get(kind, 0.0), share.node)
     for one in series:
         rival = plain.get((one.tool, one.algorithm))
         of_plain = ""
@@ -131,11 +139,16 @@ def _lines(series: Sequence[Series]) -> Iterator[tuple[str, Line]]:
             of_plain,
         )
         yield one.algorithm, line
+    for share in machine.shares:
+        scale = most[share.tool, share.algorithm.startswith(REQUESTS)]
+        text = _figure(share.algorithm, share.node)
+        of = _times(share.node / share.guest)
+        yield share.algorithm, Line("its node, as it is", _width(share.node, scale), text, of)
 
 
 def _kind(one: Series) -> tuple[str, bool]:
     """Return what figures have in common that are drawn to one scale."""
-    return one.tool, one.algorithm.startswith("requests")
+    return one.tool, one.algorithm.startswith(REQUESTS)
 
 
 def _models(rows: Sequence[WhatIf]) -> Iterator[tuple[str, Line]]:
@@ -165,7 +178,7 @@ def _changes(before: BenchResult, after: BenchResult) -> Iterator[Before]:
 def _figure(algorithm: str, value: float | None) -> str:
     if value is None:
         return "not measured"
-    return f"{value:.2f}/s" if algorithm.startswith("requests") else _megabytes(value)
+    return f"{value:.2f}/s" if algorithm.startswith(REQUESTS) else _megabytes(value)
 
 
 def _megabytes(value: float) -> str:
