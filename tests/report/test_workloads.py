@@ -22,7 +22,7 @@ from unmask.model.outlook import Status
 from unmask.model.reading import Known
 from unmask.model.report import Document
 from unmask.model.workload import Finder, JudgedWorkload, WorkloadKind
-from unmask.report import _workloads, table
+from unmask.report import _detail, _workloads, table
 from unmask.report import json as json_report
 from unmask.report._paint import Paint
 
@@ -177,15 +177,15 @@ def test_of_very_many_workloads_the_worst_are_shown() -> None:
     text = table.render(crowded(100), 0)
     assert "tls bad" in text
     assert "tls worse" in text
-    assert f"fine{_workloads.ROWS - 3}" in text
-    assert f"fine{_workloads.ROWS - 2}" not in text
-    assert "62 more workloads fare no worse: --format json has all of them" in text
+    assert f"fine{_detail.NORMAL.workloads - 3}" in text
+    assert f"fine{_detail.NORMAL.workloads - 2}" not in text
+    assert "62 more workloads fare no worse: --full shows them" in text
     assert "102 encrypted workloads" in text
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
 def test_the_section_fits_the_terminal(width: int) -> None:
-    lines = _workloads.section(visited(), width, Paint(enabled=False))
+    lines = _workloads.section(visited(), width, Paint(enabled=False), _detail.NORMAL)
     assert max(map(len, lines)) <= width
 
 

@@ -55,7 +55,18 @@ TEXTS = (
 
 KEPT = frozenset(
     {"arch", "started", "code", "docs", "rules", "setting", "method", "algorithm", "expires"}
-    | {"consumer", "family", "vendor", "model", "driver", "version", "states", "accelerator"}
+    | {
+        "consumer",
+        "family",
+        "vendor",
+        "model",
+        "driver",
+        "version",
+        "states",
+        "accelerator",
+        "missing",
+    }
+    | {"better"}
 )
 """Fields that keep what they say: judgement hangs on them, or they are no text from outside."""
 LONGEST = 300

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, Origin
-from unmask.model.finding import Finding, Severity
+from unmask.model.finding import Finding, Problem, Severity
 from unmask.model.inventory import GuestKind, GuestState, Platform
 from unmask.model.reading import Known
 from unmask.model.report import Document
 from unmask.report._text import clean
+from unmask.report._workloads import badness
 
 SERVED = re.compile(r"CRY\d+|CPU00[12]")
 """Codes that `unmask fix --cpu recommended` is made for: flags that encryption wants."""
@@ -60,7 +61,7 @@ def actions(document: Document) -> tuple[Action, ...]:
     """Return an action for each guest that has something to do, the worst first."""
     findings: dict[str, list[Finding]] = defaultdict(list)
     for finding in document.outcome.findings:
-        if finding.problem.remedy and finding.problem.severity > Severity.INFO:
+        if _tells(finding.problem):
             findings[finding.subject].append(finding)
     made = []
     words = _Words(document)
@@ -69,6 +70,11 @@ def actions(document: Document) -> tuple[Action, ...]:
         if found:
             made.append(_action(case, found, words))
     return tuple(sorted(made, key=lambda action: -action.severity))  # stable
+
+
+def _tells(problem: Problem) -> bool:
+    """Return whether anything is to be done about it."""
+    return problem.severity > Severity.INFO and bool(problem.remedy or problem.command)
 
 
 def _order(finding: Finding) -> tuple[int, str]:
@@ -141,7 +147,7 @@ def _done(
 ) -> tuple[str, str]:
     """Return what to do, and the command."""
     guest, problem = case.guest, lead.problem
-    remedy = first_sentence(problem.remedy)
+    remedy = first_sentence(problem.remedy or problem.message)
     if guest.platform is Platform.UNSEEN:
         letter = f"unmask audit {words.target(case)} --ticket" if lead.code == RENTED else ""
         return remedy, letter
@@ -184,7 +190,8 @@ def _recommendable(case: GuestCase, finding: Finding) -> str:
         return ""
     if problem.command.startswith(RESTARTS):
         return ""
-    loads = [item.workload for item in case.workloads if item.outlook and item.outlook.missing]
+    slow = [item for item in case.workloads if item.outlook and item.outlook.missing]
+    loads = [item.workload for item in sorted(slow, key=badness)]
     if not loads:
         return "Show it the flags that most encryption needs; nobody has seen what it encrypts."
     names = list(dict.fromkeys(f"{load.kind} {load.name}".strip() for load in loads))

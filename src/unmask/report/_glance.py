@@ -28,6 +28,14 @@ LAYOUT = Layout(
     shrinkable={"GUEST": 14, "EFFECTIVE": 20, "CONFIGURED": 20, "NODE": 6, "SITE": 8},
     droppable=("STATE", "NODE", "LEVEL"),
 )
+NARROW_LAYOUT = Layout(
+    shrinkable={"GUEST": 20, "CPU": 22, "NODE": 6, "SITE": 8}, droppable=LAYOUT.droppable
+)
+NARROW = 100
+"""Columns below which what is configured has no column of its own: guests' names need the room."""
+CPUS = ("CONFIGURED", "EFFECTIVE")
+OTHER = " (not "
+"""Comes between the CPU that a guest sees and the one that is configured, where they differ."""
 MARKS = (("(t) ", "template", "a template"), ("(ct) ", "ct ", "a container"))
 """What begins a guest's name where STATE is left out, how STATE begins, and what it means."""
 
@@ -37,9 +45,10 @@ def glance(document: Document, width: int, paint: Paint) -> list[str]:
     if not document.cases:
         return []
     whole = cells(document)
-    table = fit(whole, width, LAYOUT)
-    if "STATE" not in table:
-        table = fit(_marked(whole), width, LAYOUT)
+    narrow = 0 < width < NARROW
+    table = (
+        _fitted(_one_cpu(whole), width, NARROW_LAYOUT) if narrow else _fitted(whole, width, LAYOUT)
+    )
     lines = draw(table, lambda heading, cell: _painted(heading, cell, paint))
     return [*lines, *_legend(table, whole, width)]
 
@@ -71,6 +80,26 @@ def cells(document: Document) -> Table:
     return table if any(table["NODE"]) else without(table, "NODE")
 
 
+def _fitted(whole: Table, width: int, layout: Layout) -> Table:
+    table = fit(whole, width, layout)
+    return table if "STATE" in table else fit(_marked(whole), width, layout)
+
+
+def _one_cpu(table: Table) -> Table:
+    """Say in one column what a guest sees, and what is configured where that is another CPU."""
+    pairs = zip(table["CONFIGURED"], table["EFFECTIVE"], strict=True)
+    seen = [_seen(configured, effective) for configured, effective in pairs]
+    renamed = {"CPU" if name == "EFFECTIVE" else name: table[name] for name in table}
+    return {**without(renamed, "CONFIGURED"), "CPU": seen}
+
+
+def _seen(configured: str, effective: str) -> str:
+    ours = configured.split(" > ", 1)
+    sees = effective.split(" > ", 1)
+    same_name = [one.rstrip(_cells.DEFAULT).split(",")[0] for one in ours] == sees
+    return configured if same_name else f"{effective}{OTHER}{configured})"
+
+
 def _worst_first(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: (-finding.problem.severity, finding.code))
 
@@ -97,7 +126,7 @@ def _painted(heading: str, cell: str, paint: Paint) -> str:
 def _legend(table: Table, whole: Table, width: int) -> list[str]:
     """Return one paragraph that explains the signs in the table and the columns that are not."""
     said = [*_signs(table), *_marks(table)]
-    gone = [name for name in whole if name not in table]
+    gone = [name for name in whole if name not in table and not (name in CPUS and "CPU" in table)]
     said += [f"{name.lower()}: {whole[name][0]}" for name in gone if same(whole[name])]
     narrow = [name.lower() for name in gone if not same(whole[name])]
     if narrow:
@@ -108,7 +137,8 @@ def _legend(table: Table, whole: Table, width: int) -> list[str]:
 def _signs(table: Table) -> list[str]:
     said = []
     words = {word for name in ("AES", "CLMUL") for cell in table[name] for word in cell.split()}
-    if any(_cells.DEFAULT in cell for cell in table["CONFIGURED"]):
+    cpus = [cell for name in ("CONFIGURED", "CPU") for cell in table.get(name, ())]
+    if any(_cells.DEFAULT in cell for cell in cpus):
         said.append(f"{_cells.DEFAULT} the default, for want of a valid configuration")
     if "host" in words:
         said.append("host: depends on a host whose flags are not known")
@@ -116,8 +146,10 @@ def _signs(table: Table) -> list[str]:
         said.append("?: not known")
     if "no" in words:
         said.append("CLMUL: PCLMULQDQ (AES-GCM is fast only with it and AES)")
-    columns = ("CONFIGURED", "EFFECTIVE", "AES", "CLMUL")
-    if any(" > " in cell for name in columns for cell in table[name]):
+    if any(OTHER in cell for cell in table.get("CPU", ())):
+        said.append("(not x): x is what is configured")
+    columns = (*CPUS, "CPU", "AES", "CLMUL")
+    if any(" > " in cell for name in columns for cell in table.get(name, ())):
         said.append("a > b: a now, b after a stop and start")
     if any("unknown" in cell for cell in table.get("STATE", ())):
         said.append("state unknown: what was read does not tell whether the guest runs")

@@ -15,7 +15,8 @@ from unmask.report._text import LIMIT, clean
 
 _OBEYED = re.compile(
     r"""
-    @ | \# | \$ | :// | (?<![A-Za-z0-9/.])www\. | \bGH-[0-9] | :[0-9_+-]*[A-Za-z][A-Za-z0-9_+-]*: | `
+    @ | \# | \$ | ` | :// | (?<![A-Za-z0-9/.])www\. | \bGH-[0-9]
+    | :[0-9_+-]*[A-Za-z][A-Za-z0-9_+-]*:
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -26,6 +26,10 @@ _SEQUENCE = re.compile(
     """,
     re.VERBOSE,
 )
+_JOINT = re.compile(r"[,;:/=&|](?!$)")
+"""Where a long word may be parted, after it."""
+_LONG = 60
+"""Characters of a word that is not begun on a line where something else stands already."""
 _UNDECODED = re.compile("[\ud800-\udfff]")
 """What Python makes of bytes that are not UTF-8: shown as "?", so that a name keeps its length."""
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -52,10 +56,10 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 3].rstrip() + "..."
 
 
-def listed(items: Sequence[str]) -> str:
-    """Return "a, b, c", with no more than `LISTED` items named and the rest counted."""
-    more = len(items) - LISTED
-    return ", ".join(items[:LISTED]) + (f" and {more} more" if more > 0 else "")
+def listed(items: Sequence[str], most: int = LISTED) -> str:
+    """Return "a, b, c", with no more than `most` items named and the rest counted."""
+    more = len(items) - most
+    return ", ".join(items[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> list[str]:
@@ -66,10 +70,23 @@ def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> lis
     rest = " " * len(first) if rest is None else rest
     if not width:
         return [(first + clean(text)).rstrip()]
-    return textwrap.wrap(
-        clean(text),
-        max(width, 20),
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_on_hyphens=False,
-    ) or [first.rstrip()]
+    wrapper = _Wrapper(max(width, 20), initial_indent=first, subsequent_indent=rest)
+    wrapper.break_on_hyphens = False
+    return wrapper.wrap(clean(text)) or [first.rstrip()]
+
+
+class _Wrapper(textwrap.TextWrapper):
+    """Breaks what is longer than a line (a fingerprint, a path, a -cpu) where it has joints."""
+
+    def _handle_long_word(
+        self, reversed_chunks: list[str], cur_line: list[str], cur_len: int, width: int
+    ) -> None:
+        word, room = reversed_chunks[-1], width - cur_len
+        if cur_line and len(word) <= _LONG:
+            return  # it is begun on a line of its own
+        joints = [found.end() for found in _JOINT.finditer(word, 0, max(room, 1))]
+        if not joints:
+            super()._handle_long_word(reversed_chunks, cur_line, cur_len, width)
+            return
+        cur_line.append(word[: joints[-1]])
+        reversed_chunks[-1] = word[joints[-1] :]

@@ -13,43 +13,42 @@ from unmask.model.inside import UNASKED
 from unmask.model.inventory import Gap, Guest
 from unmask.model.reading import Known, Missing
 from unmask.model.report import Document
+from unmask.report._detail import HOW, Detail
 from unmask.report._paint import Paint
-from unmask.report._text import LISTED, clean, listed, wrap
+from unmask.report._text import clean, listed, shorten, wrap
 
-GAPS = 40
-"""Different reasons why something was not read that are shown."""
 REMARKS = (RemarkKind.UNRESOLVED, RemarkKind.NOTE)
 """Remarks that no rule turns into a finding."""
 
 
-def section(document: Document, width: int, paint: Paint) -> list[str]:
+def section(document: Document, width: int, paint: Paint, detail: Detail) -> list[str]:
     """Return the lines of every part that has something to say, an empty line before each."""
-    outcome = document.outcome
+    outcome, inventory = document.outcome, document.inventory
     parts = (
-        ("Could not be read", _gaps(document.inventory.gaps, width)),
-        ("Not seen in full inside guests", _inside(document.inventory.guests, width)),
-        ("Could not be checked", _skips(outcome.skips, width)),
-        ("Noticed in the configuration", _remarks(document.inventory.guests, width)),
-        ("Accepted", _accepted(outcome.accepted, width)),
+        ("Could not be read", _gaps(inventory.gaps, detail.names)),
+        ("Not seen in full inside guests", _inside(inventory.guests, detail.names)),
+        ("Could not be checked", _skips(outcome.skips, detail.names)),
+        ("Noticed in the configuration", _remarks(inventory.guests, detail.names)),
+        ("Accepted", _accepted(outcome.accepted)),
     )
     lines = []
-    for title, body in parts:
-        if body:
-            lines += ["", paint.heading(title), *body]
+    for title, said in parts:
+        texts = list(said)
+        # One more line for one more reason would save nothing.
+        cut = detail.reasons if len(texts) > detail.reasons + 1 else len(texts)
+        shown = [shorten(text, detail.letters) for text in texts[:cut]]
+        shown += [f"and {len(texts) - cut} more: {HOW}"] if len(texts) > cut else []
+        if shown:
+            lines += ["", paint.heading(title)]
+        lines += [line for text in shown for line in wrap(text, width, "  ", "    ")]
     return lines
 
 
-def _gaps(gaps: Sequence[Gap], width: int) -> list[str]:
-    """Return a line for each reason, so that a node's hundred guests do not make a hundred."""
-    alike = gaps_alike(gaps)
-    lines = []
-    for (reason, needs), same in list(alike.items())[:GAPS]:
-        subjects = listed([clean(gap.subject) for gap in same])
-        why = _why(reason, needs)
-        lines += wrap(f"{subjects}: {why}", width, "  ", "    ")
-    if len(alike) > GAPS:
-        lines += wrap(f"and {len(alike) - GAPS} more: see --format json", width, "  ", "    ")
-    return lines
+def _gaps(gaps: Sequence[Gap], names: int) -> Iterator[str]:
+    """Yield a text for each reason, so that a node's hundred guests do not make a hundred."""
+    for (reason, needs), same in gaps_alike(gaps).items():
+        subjects = listed([clean(gap.subject) for gap in same], names)
+        yield f"{subjects}: {_why(reason, needs)}"
 
 
 def gaps_alike(gaps: Iterable[Gap]) -> dict[tuple[str, str], list[Gap]]:
@@ -69,15 +68,13 @@ def _of_each(gap: Gap) -> str:
     return re.sub(rf"/vms/{re.escape(ident)}(?![0-9])", "/vms/VMID", gap.needs[:1000])
 
 
-def _inside(guests: Iterable[Guest], width: int) -> list[str]:
-    lines = []
+def _inside(guests: Iterable[Guest], names: int) -> Iterator[str]:
     for (reason, needs), probes in lacking(guests).items():
         found = sorted(set[str]().union(*probes.values()))
-        subjects = listed([clean(subject, 120) for subject in found])
+        subjects = listed([clean(subject, 120) for subject in found], names)
         what = listed([probe.replace("_", " ") for probe in sorted(probes)])
         said = f"{what}: {clean(reason)}" if reason else f"more of {what} needs {clean(needs)}"
-        lines += wrap(f"{subjects}: {said}", width, "  ", "    ")
-    return lines
+        yield f"{subjects}: {said}"
 
 
 def lacking(guests: Iterable[Guest]) -> dict[tuple[str, str], dict[str, set[str]]]:
@@ -107,27 +104,20 @@ def _lacks(guest: Guest) -> Iterator[tuple[str, str, str]]:
             yield field.name, reading.reason, reading.needs
 
 
-def _skips(skips: Sequence[Skip], width: int) -> list[str]:
+def _skips(skips: Sequence[Skip], names: int) -> Iterator[str]:
     grouped: dict[tuple[str, str], list[Skip]] = defaultdict(list)
     for skip in skips:
         grouped[skip.reason, skip.needs].append(skip)
-    lines = []
     for (reason, needs), alike in sorted(grouped.items()):
         codes = ", ".join(sorted({skip.code for skip in alike}))
-        subjects = listed(sorted({clean(skip.subject, 120) for skip in alike}))
-        lines += wrap(f"{_why(reason, needs)}: {codes} for {subjects}", width, "  ", "    ")
-    return lines
+        subjects = listed(sorted({clean(skip.subject, 120) for skip in alike}), names)
+        yield f"{codes} for {subjects}: {_why(reason, needs)}"
 
 
-def _remarks(guests: Iterable[Guest], width: int) -> list[str]:
-    texts = remarked(guests)
-    lines = []
-    for text, found in list(texts.items())[:LISTED]:
-        subjects = listed([clean(subject, 120) for subject in found])
-        lines += wrap(f"{subjects}: {text}", width, "  ", "    ")
-    if len(texts) > LISTED:
-        lines += wrap(f"and {len(texts) - LISTED} more: see --format json", width, "  ", "    ")
-    return lines
+def _remarks(guests: Iterable[Guest], names: int) -> Iterator[str]:
+    for text, found in remarked(guests).items():
+        subjects = listed([clean(subject, 120) for subject in found], names)
+        yield f"{subjects}: {clean(text)}"
 
 
 def remarked(guests: Iterable[Guest]) -> dict[str, list[str]]:
@@ -141,13 +131,11 @@ def remarked(guests: Iterable[Guest]) -> dict[str, list[str]]:
     return texts
 
 
-def _accepted(accepted: Sequence[Accepted], width: int) -> list[str]:
-    lines = []
+def _accepted(accepted: Sequence[Accepted]) -> Iterator[str]:
     for item in accepted:
         until = f" (until {item.expires})" if item.expires else ""
-        text = f"{item.finding.code} {clean(item.finding.subject, 120)}: {item.reason}{until}"
-        lines += wrap(text, width, "  ", "    ")
-    return lines
+        subject = clean(item.finding.subject, 120)
+        yield f"{item.finding.code} {subject}: {clean(item.reason)}{until}"
 
 
 def _why(reason: str, needs: str) -> str:

@@ -13,16 +13,15 @@ from unmask.model.outlook import Status
 from unmask.model.report import Document
 from unmask.model.workload import NOT_AFFECTED, Activity, JudgedWorkload
 from unmask.report import _cells
+from unmask.report._detail import HOW, Detail
 from unmask.report._grid import Layout, Table, draw, fit, without
 from unmask.report._paint import Paint
 from unmask.report._text import clean, wrap
 
-ROWS = 40
-"""Workloads that are shown; of more, the worst ones. The JSON report has all."""
 HEADINGS = ("SITE", "GUEST", "WORKLOAD", "CIPHER", "DETAIL", "STATUS", "KEEPS", "MISSING")
 LAYOUT = Layout(
     shrinkable={
-        "GUEST": 14, "DETAIL": 16, "WORKLOAD": 16, "CIPHER": 12, "MISSING": 14, "SITE": 8,
+        "GUEST": 16, "DETAIL": 16, "WORKLOAD": 20, "CIPHER": 16, "MISSING": 19, "SITE": 8,
     },
     droppable=("DETAIL", "CIPHER"),
 )  # fmt: skip
@@ -47,22 +46,30 @@ class Row:
     @property
     def badness(self) -> tuple[int, float]:
         """Return what sorts the worst workload first."""
-        factor = self.item.outlook.factor if self.item.outlook else None
-        return WORDS.index(self.item.status), 1.0 if factor is None else factor
+        return badness(self.item)
 
 
-def section(document: Document, width: int, paint: Paint) -> list[str]:
+def badness(item: JudgedWorkload) -> tuple[int, float]:
+    """Return what sorts the worst workload first: its status, then the speed that is left."""
+    factor = item.outlook.factor if item.outlook else None
+    return WORDS.index(item.status), 1.0 if factor is None else factor
+
+
+def section(document: Document, width: int, paint: Paint, detail: Detail) -> list[str]:
     """Return the lines, an empty one first; none where no workload was found."""
     rows = [Row(case, item) for case in document.cases for item in case.workloads]
     if not rows:
         return []
-    shown = _shown(rows)
-    table = fit(cells(shown), width, LAYOUT)
+    shown = _shown(rows, detail.workloads)
+    whole = cells(shown)
+    table = fit(whole, width, LAYOUT)
     lines = draw(table, lambda heading, cell: paint.cell(cell) if heading == "STATUS" else cell)
     legend = list(_legend(shown, table))
+    gone = [name.lower() for name in whole if name not in table]
+    legend += [f"left out for want of width: {', '.join(gone)}"] if gone else []
     if len(shown) < len(rows):
         left = len(rows) - len(shown)
-        legend.append(f"{left} more workloads fare no worse: --format json has all of them")
+        legend.append(f"{left} more workloads fare no worse: {HOW}")
     said = ["", *wrap("; ".join(legend) + ".", width)] if legend else []
     return ["", paint.heading("Encrypted workloads"), *lines, *said]
 
@@ -88,7 +95,7 @@ def cells(rows: Sequence[Row]) -> Table:
             clean(row.item.workload.detail, _NAME) or "-",
             _status(row.item),
             _keeps(row.item),
-            ", ".join(row.item.outlook.missing if row.item.outlook else ()) or "-",
+            clean(", ".join(row.item.outlook.missing if row.item.outlook else ()), _NAME) or "-",
         )
         for row in rows
     ]
@@ -96,12 +103,12 @@ def cells(rows: Sequence[Row]) -> Table:
     return table if len(set(table["SITE"])) > 1 else without(table, "SITE")
 
 
-def _shown(rows: Sequence[Row]) -> list[Row]:
+def _shown(rows: Sequence[Row], most: int) -> list[Row]:
     """Return the worst rows, in the order in which they came."""
-    if len(rows) <= ROWS:
+    if len(rows) <= most:
         return list(rows)
     order = sorted(range(len(rows)), key=lambda index: (rows[index].badness, index))
-    return [rows[index] for index in sorted(order[:ROWS])]
+    return [rows[index] for index in sorted(order[:most])]
 
 
 def _workload(item: JudgedWorkload) -> str:

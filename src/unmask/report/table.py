@@ -6,27 +6,39 @@ from collections import Counter
 
 from unmask.model.finding import Severity
 from unmask.model.report import Document, Format
-from unmask.report import _findings, _glance, _unread, _workloads
+from unmask.report import _detail, _findings, _glance, _to_do, _unread, _workloads
+from unmask.report._detail import Detail
 from unmask.report._paint import Paint
 from unmask.report._text import wrap
 
 
 def render(document: Document, width: int) -> str:
     """Return the report in plain text, for lines of `width` columns (0: unlimited)."""
-    return _page(document, width, Paint(enabled=False))
+    return _page(document, width, Paint(enabled=False), _detail.of(document))
 
 
 def render_coloured(document: Document, width: int) -> str:
     """Return the report with a terminal's colours."""
-    return _page(document, width, Paint(enabled=True))
+    return _page(document, width, Paint(enabled=True), _detail.of(document))
 
 
-def _page(document: Document, width: int, paint: Paint) -> str:
+def render_full(document: Document, width: int) -> str:
+    """Return the report with all evidence and all remedies, however long that is."""
+    return _page(document, width, Paint(enabled=False), _detail.FULL)
+
+
+def render_full_coloured(document: Document, width: int) -> str:
+    """Return the whole report with a terminal's colours."""
+    return _page(document, width, Paint(enabled=True), _detail.FULL)
+
+
+def _page(document: Document, width: int, paint: Paint, detail: Detail) -> str:
     lines = [
         *_glance.glance(document, width, paint),
-        *_workloads.section(document, width, paint),
-        *_findings.section(document, width, paint),
-        *_unread.section(document, width, paint),
+        *_workloads.section(document, width, paint, detail),
+        *_findings.section(document, width, paint, detail),
+        *_to_do.section(document, width, paint, detail),
+        *_unread.section(document, width, paint, detail),
         "",
         *wrap(summary(document), width),
     ]
@@ -67,6 +79,7 @@ FORMAT = Format(
 FULL = Format(
     name="table",
     summary="the same with all evidence and remedies",
-    render=render,
-    coloured=render_coloured,
+    render=render_full,
+    coloured=render_full_coloured,
 )
+"""The table of `--full`."""
