@@ -29,6 +29,7 @@ lint: ## check style, types and generated pages
 	$(BIN)/mypy
 	$(BIN)/python tools/rule_pages.py --check
 	$(BIN)/python tools/usage_page.py --check
+	$(BIN)/python tools/man_page.py --check
 
 bench: ## measure speed and memory against the targets
 	@tools/setup.sh test
@@ -38,6 +39,7 @@ docs: ## write the generated pages anew
 	@tools/setup.sh demo
 	$(BIN)/python tools/rule_pages.py
 	$(BIN)/python tools/usage_page.py
+	$(BIN)/python tools/man_page.py
 
 package: ## build the wheel, the zipapp and the Debian package into dist/
 	@tools/setup.sh package
