@@ -41,23 +41,23 @@ class Written:
     """Of `unmask migrate-check --format json`; None where it was not asked."""
 
 
-def measured() -> tuple[BenchResult, ...]:
-    """Return what could have been measured in the lab: a guest before and after, and nodes."""
+def measured() -> tuple[tuple[BenchResult, ...], tuple[BenchResult, ...]]:
+    """Return what could have been measured in the lab: a guest and nodes, and the guest later."""
     guest: dict[str, Any] = {"subject": "homelab/101", "name": "truenas", "host": "homelab/pve1"}
     first: dict[str, Any] = {"subject": "homelab/pve1", "name": "pve1", "host": "homelab/pve1"}
     other: dict[str, Any] = {"subject": "homelab/pve2", "name": "pve2", "host": "homelab/pve2"}
-    return (
+    before = (
         result(HIDDEN, started="2026-11-28T21:00:00Z", **guest),
-        result(AFTER, flags=SHOWN, **guest),
         result(NODE, flags=SHOWN, around=SILICON, way="ssh root@pve1", **first),
         result(WHAT_IF, flags=SHOWN, around=SILICON, method="quick what-if", **other),
     )
+    return before, (result(AFTER, flags=SHOWN, **guest),)
 
 
-def _commanded(name: str, folder: Path, target: tuple[str, ...], bench: Path | None) -> Written:
+def _commanded(name: str, folder: Path, target: tuple[str, ...], *bench: Path) -> Written:
     """Let the program write the page and save what it read; the rest is made of what it saved."""
     page, kept = folder / f"{name}.html", folder / f"{name}.json"
-    more = ("--bench", str(bench)) if bench else ()
+    more = [word for file in bench for word in ("--bench", str(file))]
     words = (*target, *more, "--fail-on", "never", "--save", str(kept))
     done = unmask("audit", *words, "--format", "html", "--output", str(page))
     assert (done.code, done.errors) == (0, "")
@@ -82,16 +82,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def lab_report(pages: Path) -> Iterator[Written]:
     """The emulated cluster, looked into its guests, with results of benchmarks."""
-    bench = pages / "lab-bench.json"
-    bench.write_text(saved_bench.dump(measured()), encoding="utf-8")
+    bench = [pages / "lab-before.json", pages / "lab-after.json"]
+    for file, results in zip(bench, measured(), strict=True):
+        file.write_text(saved_bench.dump(results), encoding="utf-8")
     with Lab(pace=0) as lab:
-        yield _commanded("lab", pages, ("--config", str(lab.config_file), "inside"), bench)
+        yield _commanded("lab", pages, ("--config", str(lab.config_file), "inside"), *bench)
 
 
 @pytest.fixture(scope="session")
 def homelab_report(pages: Path) -> Written:
     """The example: configuration files of a Proxmox VE cluster, of which nobody saw a guest."""
-    return _commanded("homelab", pages, (str(HOMELAB),), None)
+    return _commanded("homelab", pages, (str(HOMELAB),))
 
 
 @pytest.fixture(scope="session")
