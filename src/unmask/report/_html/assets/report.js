@@ -132,7 +132,12 @@
       table.append(...keyed.map(({ entry }) => entry.body));
     };
     for (const header of table.tHead.rows[0].cells) {
-      header.querySelector("button").addEventListener("click", () => sort(header));
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...header.childNodes);
+      button.addEventListener("click", () => sort(header));
+      header.append(button);
+      header.classList.add("sorts");
     }
   }
   window.addEventListener("hashchange", reveal);
