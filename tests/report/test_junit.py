@@ -55,8 +55,8 @@ def check_counts(of: Document) -> None:
     root = parsed(of)
     theirs: Any = junitparser.JUnitXml.fromstring(render(of, 80).encode())
     theirs.update_statistics()
-    totals = (theirs.tests, theirs.failures, theirs.errors, theirs.skipped)
-    assert tuple(counted(root).values()) == totals
+    totals = {"tests": theirs.tests, "failures": theirs.failures, "errors": theirs.errors}
+    assert root.attrib == {"name": "unmask", **{key: str(count) for key, count in totals.items()}}
     for suite, other in zip(root, theirs, strict=True):
         told = (other.tests, other.failures, other.errors, other.skipped)
         assert tuple(counted(suite).values()) == told

@@ -68,9 +68,10 @@ def render(document: Document, width: int) -> str:  # noqa: ARG001 - XML has no 
     ]
     if document.inventory.gaps:
         suites.append(_suite(GAPS, list(_gaps(document.inventory.gaps)), document))
-    counts = [child for suite in suites for child in suite.children]
-    attributes = {"name": "unmask", **_counted(counts)}
-    return write(Element("testsuites", attributes, suites))
+    counts = _counted([case for suite in suites for case in suite.children])
+    # The schema that Jenkins's xUnit plugin goes by has no number of skipped tests here.
+    del counts["skipped"]
+    return write(Element("testsuites", {"name": "unmask", **counts}, suites))
 
 
 def _suite(name: str, cases: Sequence[Element], document: Document) -> Element:
