@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 
+from unmask.model.finding import About
 from unmask.model.report import Document, Format
 from unmask.report import _records
 
 SCHEMA = "unmask.audit/1"
 """Grows by new keys only; a key that changes or goes makes it /2."""
+
+NOT_OF_AUDITS = (About.MOVE, About.CHANGE)
+"""What rules are about that judge no audit, but a move or a change that is planned."""
 
 
 def render(document: Document, width: int) -> str:  # noqa: ARG001 - JSON has no width
@@ -21,7 +25,7 @@ def render(document: Document, width: int) -> str:  # noqa: ARG001 - JSON has no
     body = {
         "schema": SCHEMA,
         "run": _records.run(run),
-        "rules": [rule.code for rule in document.rules],
+        "rules": [rule.code for rule in document.rules if rule.about not in NOT_OF_AUDITS],
         "clusters": [_records.cluster(item) for item in inventory.clusters],
         "hosts": [_records.host(item) for item in inventory.hosts],
         "guests": [_records.guest(item) for item in document.cases],
