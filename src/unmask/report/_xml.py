@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from unmask.report._text import clean
 
@@ -28,6 +29,7 @@ def write(root: Element) -> str:
     return "\n".join((HEAD, *_lines(root, ""))) + "\n"
 
 
+@lru_cache(maxsize=1024)  # what a suite is called stands at each of its tests
 def escaped(text: str) -> str:
     """Return text without what XML forbids (2.2) or takes for markup (2.4), on one line.
 
