@@ -24,10 +24,10 @@ Workloads that fare alike are one finding. Where the guest's host encrypts, belo
 guest's CPU plays no part and nothing is said.
 
 The severity is high where it is in use, runs in software and keeps a quarter of its speed or less;
-medium where only part of the hardware is used, or where it is set up and its use was not seen; low
-where it is closed, only declared, or where the host's silicon itself lacks the flags. In an
-emulated guest everything is software whatever the flags: that is said, at medium at most, and
-CPU004 comes first.
+medium where only part of the hardware is used and less than half of the speed is left, where it is
+in use and nothing was measured, or where it is set up and its use was not seen; low where it is
+closed, only declared, or where the host's silicon itself lacks the flags. In an emulated guest
+everything is software whatever the flags: that is said, at medium at most, and CPU004 comes first.
 
 What could not be read inside is skipped, not passed; a guest that nobody looked into gets no
 finding here.
