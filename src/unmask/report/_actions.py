@@ -38,6 +38,8 @@ PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]{0,120}")
 TARGET = "TARGET"
 """What stands for a target where several were read and it is not known which one has the guest."""
 CUT = 200
+MOST = "Show it the flags that most encryption needs"
+BASELINE = "unmask baseline"
 AGAIN = "Stop it and start it again: the change that is pending cures it."
 
 
@@ -159,13 +161,20 @@ def _done(
         return _after_restart(case, found, words) or (AGAIN, problem.command)
     if guest.template:
         return remedy, problem.command
-    cpu = _recommendable(case, lead)
-    if cpu:
-        return cpu, words.fix(case, "recommended") or problem.command
+    return _recommendable(case, lead) or remedy, _changes(case, lead, words)
+
+
+def _changes(case: GuestCase, lead: Finding, words: _Words) -> str:
+    """Return the command for a guest whose CPU may be set."""
+    problem = lead.problem
+    if _recommendable(case, lead):
+        return words.fix(case, "recommended") or problem.command
     if lead.code == FLAGS and problem.command:
         flags = ",".join(f"+{flag}" for flag in problem.flags)
-        return remedy, words.fix(case, flags) or problem.command
-    return remedy, _own(case, problem.command, words)
+        return words.fix(case, flags) or problem.command
+    if BASELINE in problem.remedy and not problem.command:
+        return f"{BASELINE} {words.target(case)}"
+    return _own(case, problem.command, words)
 
 
 def _after_restart(
@@ -193,7 +202,8 @@ def _recommendable(case: GuestCase, finding: Finding) -> str:
     slow = [item for item in case.workloads if item.outlook and item.outlook.missing]
     loads = [item.workload for item in sorted(slow, key=badness)]
     if not loads:
-        return "Show it the flags that most encryption needs; nobody has seen what it encrypts."
+        seen = case.workloads or case.guest.visit.inside.known
+        return MOST + ("." if seen else "; nobody has seen what it encrypts.")
     names = list(dict.fromkeys(f"{load.kind} {load.name}".strip() for load in loads))
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
     return (
