@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 
-from unmask.model.finding import Finding, Skip
+from unmask.model.finding import Finding, Rule, Skip
 from unmask.model.inventory import Gap
 from unmask.report._text import clean
 
@@ -25,6 +27,16 @@ def finding(item: Finding) -> str:
         lines.append(f"Command: {clean(problem.command)}")
     lines.append(f"More: unmask explain {item.code}")
     return escaped("\n".join(lines))
+
+
+def page(code: str, rule: Rule | None) -> str:
+    """Return what `unmask explain` prints of a rule, in Markdown: its module's docstring.
+
+    GitHub shows it beside the alert, to people who may not have unmask at hand.
+    """
+    module = sys.modules.get(rule.check.__module__) if rule else None
+    text = inspect.cleandoc(module.__doc__ or "") if module else ""
+    return f"{text}\n\nThe same in a terminal: `unmask explain {code}`".strip()
 
 
 def notice(item: Gap | Skip) -> str:

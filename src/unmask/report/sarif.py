@@ -107,15 +107,14 @@ def _rules(document: Document) -> dict[str, Rule | str]:
 
 def _rule(code: str, rule: Rule | str) -> Json:
     title = clean(rule if isinstance(rule, str) else rule.title, 1000)
-    page = f"`unmask explain {code}` tells why it matters, how it decides and what to do."
     described: Json = {
         "id": code,
         "name": words.pascal(title) or words.pascal(code),
         "shortDescription": {"text": words.sentence(title)},
         "fullDescription": {"text": words.sentence(title)},
         "help": {
-            "text": page.replace("`", ""),
-            "markdown": page,
+            "text": f"unmask explain {code} tells why it matters, how it decides and what to do.",
+            "markdown": words.page(code, rule if isinstance(rule, Rule) else None),
         },
         "defaultConfiguration": {"level": LEVELS[Severity.MEDIUM]},
         "properties": {"tags": list(TAGS.get(code[:3], ()))},
