@@ -118,7 +118,7 @@ def test_everything_that_github_requires_is_there(of: Document) -> None:
     held = run(of)
     driver = held["tool"]["driver"]
     assert driver["name"] == "unmask"
-    for rule in driver["rules"]:
+    for rule in (*driver["rules"], *driver["notifications"]):
         assert rule["id"]
         assert 0 < len(rule["shortDescription"]["text"]) <= 1024
         assert 0 < len(rule["fullDescription"]["text"]) <= 1024

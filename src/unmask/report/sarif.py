@@ -87,8 +87,10 @@ def _driver(document: Document) -> Json:
     driver["notifications"] = [
         {
             "id": identity,
+            "name": words.pascal(short),
             "shortDescription": {"text": f"{short}."},
             "fullDescription": {"text": full},
+            "help": {"text": "What would help is in the message, behind the word needs."},
         }
         for identity, short, full in NOTIFICATIONS
     ]
