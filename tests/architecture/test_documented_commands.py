@@ -109,6 +109,7 @@ def wrong(line: str) -> str:
     words = shlex.split(ENDS.split(line, maxsplit=1)[0], comments=True)[1:]
     if not words or words[0].startswith("-"):
         return "" if set(words) <= group_options() | {"bash", "zsh", "fish"} else "no such option"
+    words = words[1:] if words[0] == "help" else words
     if words[0] in ("COMMAND", "CMD"):
         return ""
     if words[0] not in COMMANDS:
