@@ -116,6 +116,9 @@ find_missing() {
     need mandoc has mandoc
     need zsh has zsh
     need jq has jq
+    need dpkg has dpkg-deb
+    need lintian has lintian
+    need buildah has buildah
     if ! browser && grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; then
         say "Ubuntu has Chromium as a snap only; without google-chrome, tests in a browser are skipped"
     else

@@ -37,8 +37,9 @@ def test_the_wheel_has_the_whole_program_and_no_tests(packages: Packages) -> Non
     assert f"{INFO}/licenses/LICENSE" in inside
 
 
-def test_the_wheel_brings_completions(packages: Packages) -> None:
+def test_the_wheel_brings_the_man_page_and_completions(packages: Packages) -> None:
     inside = names(packages.wheel)
+    assert f"{SHARED}/man/man1/unmask.1" in inside
     assert f"{SHARED}/bash-completion/completions/unmask" in inside
     assert f"{SHARED}/zsh/site-functions/_unmask" in inside
     assert f"{SHARED}/fish/vendor_completions.d/unmask.fish" in inside
@@ -116,6 +117,7 @@ def test_pip_installs_it_into_a_new_environment(packages: Packages, tmp_path: Pa
     installed(str(venv / "bin/pip"), "install", str(packages.wheel))
     works(venv / "bin/unmask")
     assert (venv / "share/bash-completion/completions/unmask").is_file()
+    assert (venv / "share/man/man1/unmask.1").is_file()
     peers.run([str(venv / "bin/pip"), "check"])
 
 
@@ -130,5 +132,6 @@ def test_pipx_installs_and_removes_it(packages: Packages, tmp_path: Path) -> Non
     }
     installed(pipx, "install", str(packages.wheel), **places)
     works(tmp_path / "bin/unmask")
+    assert (tmp_path / "man/man1/unmask.1").is_file()
     installed(pipx, "uninstall", "unmask", **places)
     assert not (tmp_path / "bin/unmask").exists()

@@ -42,11 +42,11 @@ class Packages:
         return self.folder / f"unmask_{VERSION}_all.deb"
 
 
-def build(folder: Path, *kinds: str) -> Packages:
-    """Build packages of this checkout, of all kinds or of some, into a folder."""
+def build(folder: Path, root: Path = ROOT) -> Packages:
+    """Build all packages of this checkout, or of a copy of it, into a folder."""
     subprocess.run(
-        [sys.executable, "-m", "tools.packages", str(folder), *kinds],
-        cwd=ROOT,
+        [sys.executable, "-m", "tools.packages", str(folder)],
+        cwd=root,
         check=True,
         capture_output=True,
         env=os.environ | {"SOURCE_DATE_EPOCH": "1750000000"},

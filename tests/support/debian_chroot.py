@@ -36,10 +36,18 @@ class Debian:
         return {name for name in listed if not name.startswith("/var/lib/apt/lists/")}
 
 
-def unpacked(suite: str, root: Path) -> Debian:
-    """Make a directory a bare Debian, which is built where the cache has none yet."""
+def base(suite: str) -> Path:
+    """Return a tar of a bare Debian, which is built where the cache has none yet."""
     for name in ("debootstrap", "unshare"):
         peers.program(name)
+    done = _run("base", suite)
+    assert done.returncode == 0, done.stderr
+    return Path(done.stdout.strip())
+
+
+def unpacked(suite: str, root: Path) -> Debian:
+    """Make a directory a bare Debian."""
+    base(suite)
     done = _run("unpack", suite, str(root))
     assert done.returncode == 0, done.stderr
     return Debian(root)
