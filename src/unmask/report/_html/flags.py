@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.model.case import GuestCase
@@ -31,43 +31,50 @@ class FlagRow:
 
 @dataclass(frozen=True, slots=True)
 class FlagMatrix:
-    """All guests of one architecture."""
+    """All guests of one architecture, and one kind of flags."""
 
     arch: str
+    defences: bool
+    """Whether the flags are those of mitigations; else they are instructions that work uses."""
     flags: tuple[str, ...]
-    defences: int
-    """How many of the flags, at the end, are mitigation flags."""
     rows: tuple[FlagRow, ...]
-
-    @property
-    def pairs(self) -> tuple[tuple[str, bool], ...]:
-        """Return each flag; in what guests see no difference is worth a mark."""
-        return tuple((flag, False) for flag in self.flags)
 
 
 def build(document: Document, labels: Labels) -> tuple[FlagMatrix, ...]:
-    """Return a matrix for each architecture that has flags worth showing, most guests first."""
-    found: dict[str, dict[Hashable, list[GuestCase]]] = {}
+    """Return the matrices of each architecture that has flags worth showing."""
+    by_arch: dict[str, list[GuestCase]] = {}
     for case in document.cases:
-        found.setdefault(case.view.arch, {}).setdefault(_likeness(case), []).append(case)
-    matrices = []
-    for arch, groups in found.items():
-        work, defences = marks.split(arch)
-        if work:
-            rows = [_row(cases, (*work, *defences), labels) for cases in groups.values()]
-            rows.sort(key=lambda row: (row.label, -row.guests.count))
-            matrices.append(FlagMatrix(arch, (*work, *defences), len(defences), tuple(rows)))
-    return tuple(matrices)
+        by_arch.setdefault(case.view.arch, []).append(case)
+    return tuple(
+        FlagMatrix(arch, defences, flags, _rows(cases, flags, labels))
+        for arch, cases in by_arch.items()
+        for defences, flags in _kinds(arch)
+    )
 
 
-def _likeness(case: GuestCase) -> Hashable:
-    flags = marks.split(case.view.arch)
-    every = (*flags[0], *flags[1])
-    later = marks.of_view(case.pending, every) if case.pending else ()
-    return case.view.label, _cells.level(case), _now(case, every), later
+def _kinds(arch: str) -> Iterator[tuple[bool, tuple[str, ...]]]:
+    """Yield the flags of an architecture by whether they are of mitigations, where it has any."""
+    work, defences = marks.split(arch)
+    if work:
+        yield False, work
+    if defences:
+        yield True, defences
 
 
-def _row(cases: list[GuestCase], flags: tuple[str, ...], labels: Labels) -> FlagRow:
+def _rows(
+    cases: Sequence[GuestCase], flags: tuple[str, ...], labels: Labels
+) -> tuple[FlagRow, ...]:
+    """Return a row for all guests that see the same, in order of their CPUs' names."""
+    alike: dict[Hashable, list[GuestCase]] = {}
+    for case in cases:
+        later = marks.of_view(case.pending, flags) if case.pending else ()
+        likeness = (case.view.label, _cells.level(case), _now(case, flags), later)
+        alike.setdefault(likeness, []).append(case)
+    rows = [_row(same, flags, labels) for same in alike.values()]
+    return tuple(sorted(rows, key=lambda row: (row.label, -row.guests.count)))
+
+
+def _row(cases: Sequence[GuestCase], flags: tuple[str, ...], labels: Labels) -> FlagRow:
     first = cases[0]
     return FlagRow(
         clean(first.view.label, _cells.NAME) or "?",
