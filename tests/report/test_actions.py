@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -20,19 +21,18 @@ def found(code: str, severity: Severity, remedy: str = "Do it.", command: str = 
     return Finding(code, code, "lab/101", "nas", "lab/one", problem)
 
 
-def done(*findings: Finding, page: Document | None = None, **guest: object) -> Action | None:
+def done(*findings: Finding, page: Document | None = None, **guest: Any) -> Action | None:
     """Return the action for lab/101, a running guest of Proxmox VE on a known node."""
     inventory: Inventory = page.inventory if page else lab()
     guests = tuple(
-        replace(one, **guest) if one.subject == "lab/101" else one  # type: ignore[arg-type]
-        for one in inventory.guests
+        replace(one, **guest) if one.subject == "lab/101" else one for one in inventory.guests
     )
     made = document(Outcome(findings), replace(inventory, guests=guests))
     made = replace(made, run=page.run if page else made.run)
     return next(iter(actions(made)), None)
 
 
-def command(*findings: Finding, **guest: object) -> str:
+def command(*findings: Finding, **guest: Any) -> str:
     action = done(*findings, **guest)
     assert action
     return action.command

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
-from unmask.cli import choices, completers
-from unmask.cli.terminal import put
+from unmask.cli import choices, completers, terminal
 from unmask.engine import explain
+from unmask.report import _page
+from unmask.report._text import wrap
 
 
 def run(
@@ -23,8 +25,10 @@ def run(
     ] = None,
 ) -> None:
     """Explain a finding: why it matters, how it is decided, what to do."""
-    put(_list() if code is None else explain.page(code))
+    width = terminal.width(os.environ)
+    terminal.put(_list(width) if code is None else _page.fitted(explain.page(code), width))
 
 
-def _list() -> str:
-    return "".join(f"{rule.code}  {rule.title}\n" for rule in choices.rules(None, None))
+def _list(width: int) -> str:
+    lines = (wrap(rule.title, width, f"{rule.code}  ") for rule in choices.rules(None, None))
+    return "".join(f"{line}\n" for group in lines for line in group)
