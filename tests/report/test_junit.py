@@ -19,7 +19,7 @@ from support.spoilt import FUZZ, NAMES, spoilt
 from unmask.model.finding import Accepted, Outcome, Problem, Severity, Skip
 from unmask.model.inventory import Inventory
 from unmask.model.report import Document
-from unmask.report.junit import GAPS, NOT_INSIDE, render
+from unmask.report.junit import GAPS, INSIDE, NOT_INSIDE, render
 
 LOW = Problem(Severity.LOW, "it is slow", ("The host has AES.",), "Change it.", "qm set 100")
 INFO = Problem(Severity.INFO, "only to be known")
@@ -162,9 +162,10 @@ def test_what_was_accepted_is_skipped_with_the_reason() -> None:
 
 
 def test_where_nobody_has_looked_inside_nothing_passes_that_needs_it() -> None:
-    shut = outcome(rich(), "CRY004", "coast/103")
-    assert (shut.tag, shut.text) == ("skipped", NOT_INSIDE)
-    assert list(case(rich(), "CRY004", "coast/101")) == []
+    for code in ("CRY004", "REQ003", "CPU012"):
+        shut = outcome(rich(), code, "coast/103")
+        assert (shut.tag, shut.text) == ("skipped", NOT_INSIDE)
+        assert list(case(rich(), code, "coast/101")) == []
     assert list(case(rich(), "CPU007", "coast/103")) == []
 
 
@@ -204,6 +205,17 @@ def test_only_what_jenkins_knows_is_written(of: Document) -> None:
     }
     for element in parsed(of).iter():
         assert set(element.attrib) <= known[element.tag]
+
+
+def test_rules_that_look_only_inside_are_known() -> None:
+    """Where nobody has looked, they say nothing of a guest that they could judge."""
+    shut = tuple(case for case in rich().cases if not case.guest.visit.inside.known)
+    assert shut
+    asked = {rule.code for rule in rich().rules if rule.code.startswith(INSIDE)}
+    assert asked >= {"CRY001", "CRY010", "REQ002", "REQ003", "CPU012"}
+    for rule in (rule for rule in rich().rules if rule.code in asked - {"CRY002"}):
+        for one in shut:  # CRY002 finds disks from outside
+            assert list(rule.check(one)) == [], rule.code
 
 
 def test_the_same_document_gives_the_same_text() -> None:

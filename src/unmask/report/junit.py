@@ -7,8 +7,8 @@ first `error` or `failure` of a test and the text of `skipped` (its JUnit plugin
 Therefore a test's class is the rule with its title, its name is the subject's and does not come
 twice, and all that a rule says of a subject is one failure.
 
-A test passes only where something was looked at: rules about what is encrypted in a guest are
-silent where nobody has looked inside, and such a test is skipped.
+A test passes only where something was looked at: rules about what is inside a guest are silent
+where nobody has looked, and such a test is skipped.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ GAPS = "Could not be read"
 JUDGED = (About.GUEST, About.HOST, About.CLUSTER)
 NAME = 200
 """Characters of a test's name."""
-INSIDE = "CRY"
-"""The family of rules that judge what was seen inside a guest."""
+INSIDE = ("CPU012", "CRY", "REQ002", "REQ003")
+"""What the codes of rules begin with that judge only what was seen inside a guest."""
 NOT_INSIDE = "not checked: nobody has looked inside the guest"
 Key = tuple[str, str]
 """Code and subject."""
