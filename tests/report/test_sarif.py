@@ -110,6 +110,10 @@ def test_any_name_keeps_to_the_schema(names: list[str]) -> None:
         message = result["message"]["text"]
         assert not re.search(r"[{}]", message.replace("{{", "").replace("}}", ""))
         assert "](" not in message
+        uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        assert re.fullmatch(r"(?!/)([A-Za-z0-9._~/-]|%[0-9A-F]{2})+", uri)
+        assert len(uri) < 8000
+    assert len(set(map(json.dumps, (item["partialFingerprints"] for item in found)))) == len(found)
 
 
 @pytest.mark.parametrize("of", [rich(), hostile()])
@@ -246,6 +250,16 @@ def test_several_findings_of_one_rule_and_subject_are_told_apart() -> None:
     assert prints(with_findings(*reversed(items))) == [two, one]
     same = prints(with_findings(items[0], items[0]))
     assert len(set(same)) == 2
+
+
+def test_figures_do_not_tell_findings_apart_and_words_do() -> None:
+    def measured(one: str, other: str) -> list[str]:
+        texts = (f"sda keeps {one} of its speed", f"sdb keeps {other} of its speed")
+        return prints(
+            with_findings(*(("TST001", "lab/100", replace(LOW, message=text)) for text in texts))
+        )
+
+    assert measured("10 %", "2.8 %") == measured("1,5 %", "100 %")
 
 
 def test_names_are_no_links_and_no_placeholders() -> None:
