@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from unmask.connect import missing_package as module
-from unmask.connect.missing_package import is_debians, missing_package
+from unmask.connect.missing_package import is_debians, missing_package, remedy
 
 
 def test_a_virtual_environment_installs_by_pip(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,6 +25,14 @@ def test_debians_python_installs_debians_packages(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "is_debians", lambda *_: True)
     error = missing_package("Reading", "thing", "python3-thing", headers="libthing-dev")
     assert str(error).endswith("which is not installed: run apt install python3-thing")
+
+
+def test_headers_and_limits_of_a_version_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "is_debians", lambda *_: False)
+    monkeypatch.setattr(sys, "executable", "/venv/bin/python")
+    assert remedy("thing>=2", "python3-thing", headers="libthing-dev gcc") == (
+        "apt install libthing-dev gcc, then /venv/bin/python -m pip install 'thing>=2'"
+    )
 
 
 @pytest.mark.parametrize(

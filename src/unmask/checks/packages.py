@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.util import find_spec
 
 from unmask.checks._check import Check, Surroundings, every_target, note, ok, problem
 from unmask.connect import libvirt_client
+from unmask.connect.missing_package import remedy
 from unmask.errors import MissingPackageError
 from unmask.model.checkup import Remark
 from unmask.sources import libvirt as libvirt_source
 
-PIP = f"{sys.executable} -m pip install"
 REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*(?P<limits>[^;@]*)"
     r"(?:;.*extra\s*==\s*['\"](?P<extra>[^'\"]+)['\"].*)?"
@@ -23,10 +23,14 @@ LIMIT = re.compile(r"(?P<sign>>=|<=|==|!=|~=|>|<)\s*(?P<version>[0-9][0-9A-Za-z.
 NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 
 LIBVIRT = "libvirt-python"
-INSTALL_LIBVIRT = (
-    "for Debian's own Python: apt install python3-libvirt; for any other: apt install libvirt-dev "
-    f"pkg-config python3-dev gcc, then {PIP} {LIBVIRT}"
-)
+DEBIAN = {
+    "cryptography": "python3-cryptography",
+    "keyring": "python3-keyring",
+    "paramiko": "python3-paramiko",
+}
+"""Debian's packages of those that unmask.pyz and its Debian package do not bring whole."""
+COMPILED = {"paramiko": ("bcrypt", "cryptography", "nacl")}
+"""Modules without which a package is there and cannot be loaded; unmask.pyz cannot bring them."""
 FEATURES = {
     "keyring": "secrets from the keyring need it",
     "lab": "unmask lab needs it",
@@ -106,22 +110,25 @@ def _padded(numbers: tuple[int, ...], size: int) -> tuple[int, ...]:
 
 
 def _remark(asked: Requirement, around: Surroundings) -> Remark:
-    written = f"'{asked.name}{asked.limits}'" if asked.limits else asked.name
+    install = remedy(f"{asked.name}{asked.limits}", DEBIAN.get(asked.name, ""))
     try:
         version = metadata.version(asked.name)
     except metadata.PackageNotFoundError:
         purpose = FEATURES.get(asked.extra, f"the extra {asked.extra} needs it")
         if not asked.extra:
-            return problem(asked.name, "is not installed", f"{PIP} {written}")
+            return problem(asked.name, "is not installed", install)
         secrets = any(item.reference.keyring for item in every_target(around))
         if asked.extra == "keyring" and secrets:
-            return problem(asked.name, f"is not installed; {purpose}", f"{PIP} {written}")
-        return note(asked.name, f"is not installed; only {purpose}", f"{PIP} {written}")
+            return problem(asked.name, f"is not installed; {purpose}", install)
+        return note(asked.name, f"is not installed; only {purpose}", install)
+    absent = [name for name in COMPILED.get(asked.name, ()) if find_spec(name) is None]
+    if absent:
+        asked_for = any("ssh://" in item.address for item in every_target(around))
+        make = problem if asked_for else note
+        return make(asked.name, f"version {version}, which needs {', '.join(absent)}", install)
     if not satisfied(version, asked.limits):
         return problem(
-            asked.name,
-            f"version {version} is not {asked.limits}, as unmask asks",
-            f"{PIP} --upgrade {written}",
+            asked.name, f"version {version} is not {asked.limits}, as unmask asks", install
         )
     return ok(asked.name, f"version {version}")
 
@@ -130,6 +137,7 @@ def _libvirt(around: Surroundings, asked: Requirement | None) -> Remark:
     """Return a remark on the binding, which is compiled and so can be there and not load."""
     asked_for = any(libvirt_source.fits(item.address) for item in every_target(around))
     make = problem if asked_for else note
+    install = remedy(LIBVIRT, "python3-libvirt", headers=libvirt_client.HEADERS)
     try:
         version = metadata.version(LIBVIRT)
     except metadata.PackageNotFoundError:
@@ -139,14 +147,10 @@ def _libvirt(around: Surroundings, asked: Requirement | None) -> Remark:
     except MissingPackageError as error:
         reason = error.__cause__
         if version and reason:
-            return problem(
-                LIBVIRT, f"version {version} cannot be loaded: {reason}", INSTALL_LIBVIRT
-            )
-        return make(
-            LIBVIRT, "is not installed; libvirt hosts cannot be read without it", INSTALL_LIBVIRT
-        )
+            return problem(LIBVIRT, f"version {version} cannot be loaded: {reason}", install)
+        return make(LIBVIRT, "is not installed; libvirt hosts cannot be read without it", install)
     if asked and version and not satisfied(version, asked.limits):
-        return make(LIBVIRT, f"version {version} is not {asked.limits}", INSTALL_LIBVIRT)
+        return make(LIBVIRT, f"version {version} is not {asked.limits}", install)
     library = libvirt_client.version(client)
     return ok(LIBVIRT, f"version {version or 'unknown'}, with libvirt's library {library}")
 

@@ -19,6 +19,9 @@ from unmask.errors import TargetError
 KEEPALIVE = (5, 3)
 """Seconds between probes, and how many may stay unanswered."""
 
+HEADERS = "libvirt-dev pkg-config python3-dev gcc"
+"""Debian's packages with which pip compiles the binding."""
+
 
 @cache
 def load() -> ModuleType:
@@ -30,9 +33,8 @@ def load() -> ModuleType:
     try:
         import libvirt  # noqa: PLC0415 - needed for libvirt targets only
     except ImportError as error:
-        headers = "libvirt-dev pkg-config python3-dev gcc"
         raise missing_package(
-            "Reading a libvirt host", "libvirt-python", "python3-libvirt", headers=headers
+            "Reading a libvirt host", "libvirt-python", "python3-libvirt", headers=HEADERS
         ) from error
     libvirt.registerErrorHandler(_say_nothing, None)
     libvirt.virEventRegisterDefaultImpl()

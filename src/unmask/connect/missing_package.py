@@ -6,6 +6,7 @@ environment sees none of Debian's, so the command depends on the Python that run
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -29,16 +30,20 @@ def missing_package(
     """
     return MissingPackageError(
         f"{purpose} needs the Python package {package}, which is not installed: "
-        f"{remedy(pip or package, debian, headers=headers)}"
+        f"run {remedy(pip or package, debian, headers=headers)}"
     )
 
 
 def remedy(package: str, debian: str, *, headers: str = "") -> str:
-    """Return what installs a package for this Python; see `missing_package`."""
-    if is_debians(sys.prefix, sys.base_prefix):
-        return f"run apt install {debian}"
-    pip = f"run {sys.executable} -m pip install {package}"
-    return f"install libraries' headers (apt install {headers}), then {pip}" if headers else pip
+    """Return the commands that install a package for this Python; see `missing_package`.
+
+    `package` may have limits of its version: "keyring>=24".
+    """
+    if debian and is_debians(sys.prefix, sys.base_prefix):
+        return f"apt install {debian}"
+    written = f"'{package}'" if re.search(r"[<>=!~]", package) else package
+    pip = f"{sys.executable} -m pip install {written}"
+    return f"apt install {headers}, then {pip}" if headers else pip
 
 
 def is_debians(prefix: str, base: str, mark: Path = DEBIAN) -> bool:
