@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +12,12 @@ import pytest
 
 from support import golden
 from support.documents import HOSTILE, document, lab
+from support.hostile_document import hostile
 from support.inventories import random_inventory
+from support.report_document import STARTED, rich
 from unmask.model.finding import Outcome
 from unmask.model.inventory import Inventory
+from unmask.model.report import Document
 from unmask.report import json as report
 
 SCHEMA: dict[str, Any] = json.loads((golden.ROOT / "docs/audit.schema.json").read_text())
@@ -44,6 +47,41 @@ def test_the_report_keeps_to_the_schema() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_any_inventory_keeps_to_the_schema(seed: int) -> None:
     VALIDATOR.validate(rendered(outcome=Outcome(), inventory=random_inventory(seed)))
+
+
+@pytest.mark.parametrize("page", [rich, hostile], ids=["rich", "hostile"])
+def test_everything_that_there_is_keeps_to_the_schema(page: Callable[[], Document]) -> None:
+    value = json.loads(report.render(page(), 80))
+    VALIDATOR.validate(value)
+    assert list(undescribed(value, SCHEMA, "")) == []
+
+
+def test_what_was_measured_is_in_the_form_of_the_benchmark_s_own_report() -> None:
+    machines = json.loads(report.render(rich(), 80))["measured"]
+    places = [(one["subject"], one["started"][:10]) for one in machines]
+    assert places == [
+        ("coast/102", "2026-11-28"),
+        ("coast/102", "2026-12-01"),
+        ("coast/gull", "2026-12-01"),
+        ("coast/heron", "2026-12-01"),
+    ]
+    before, after, models, node = machines
+    assert before["changes"] == []
+    assert [change["algorithm"] for change in after["changes"]]
+    assert before["diagnosis"]["cause"] == "hidden"
+    assert before["node"]
+    assert node["node"] == []
+    assert [row["model"] for row in models["what_if"]]
+    schema = json.loads((golden.ROOT / "docs/bench.schema.json").read_text())
+    body = {"schema": "unmask.bench/1", "run": {"version": "", "started": STARTED}}
+    jsonschema.Draft202012Validator(schema).validate({**body, "machines": machines})
+
+
+def test_the_schema_of_measurements_is_a_copy_of_the_benchmark_s() -> None:
+    text = (golden.ROOT / "docs/bench.schema.json").read_text()
+    own = json.loads(text.replace('"#/$defs/', '"#/$defs/bench_'))["$defs"]
+    copied = {name: value for name, value in SCHEMA["$defs"].items() if name.startswith("bench_")}
+    assert copied == {f"bench_{name}": value for name, value in own.items()}
 
 
 def test_the_schema_refuses_what_is_wrong() -> None:
@@ -81,6 +119,7 @@ def test_top_level_keys_come_in_their_order() -> None:
     assert list(rendered()) == [
         "schema", "run", "rules", "clusters", "hosts", "guests", "findings", "accepted", "skips",
         "gaps",
+        "measured",
     ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from unmask.model.finding import About
 from unmask.model.report import Document, Format
@@ -33,8 +34,17 @@ def render(document: Document, width: int) -> str:  # noqa: ARG001 - JSON has no
         "accepted": [_records.accepted(item) for item in outcome.accepted],
         "skips": [_records.skip(item) for item in outcome.skips],
         "gaps": [_records.gap(item) for item in inventory.gaps],
+        "measured": _measured(document),
     }
     return json.dumps(body, indent=2) + "\n"
+
+
+def _measured(document: Document) -> list[dict[str, Any]]:
+    if not document.measured:
+        return []
+    from unmask.report._bench.json import records  # noqa: PLC0415 - most audits need it not
+
+    return records(document.measured)
 
 
 FORMAT = Format(name="json", summary="for programs: docs/audit.schema.json", render=render)

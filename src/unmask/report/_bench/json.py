@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from unmask.measure.advise import Snippet
@@ -11,7 +12,7 @@ from unmask.measure.reference import Share, WhatIf
 from unmask.measure.statistics import Series
 from unmask.model.bench import BenchResult, Diagnosis
 from unmask.model.reading import Known
-from unmask.report._bench.document import BenchDocument, Machine
+from unmask.report._bench.document import Asked, BenchDocument, Machine, build
 
 SCHEMA = "unmask.bench/1"
 """Grows by new keys only; a key that changes or goes makes it /2."""
@@ -25,6 +26,31 @@ def render(document: BenchDocument) -> str:
         "machines": [_machine(machine) for machine in document.machines],
     }
     return json.dumps(body, indent=2) + "\n"
+
+
+def records(results: Sequence[BenchResult]) -> list[dict[str, Any]]:
+    """Return each result as a machine of that report, the oldest first.
+
+    Its `changes` are those since it was measured before by the same method.
+    """
+    return [_machine(_among(number, results)) for number in range(len(results))]
+
+
+def _among(number: int, results: Sequence[BenchResult]) -> Machine:
+    """Return one of several results, held against its node and what it was before."""
+    result = results[number]
+    nodes = [
+        other
+        for other in results
+        if other is not result and other.subject == result.host and not other.asks_what_if
+    ]
+    before = [
+        other
+        for other in results[:number]
+        if (other.subject, other.method) == (result.subject, result.method)
+    ]
+    asked = Asked(before=tuple(before[-1:]))
+    return build((result, *nodes[-1:]), asked, version="", started="").machines[0]
 
 
 def _machine(machine: Machine) -> dict[str, Any]:
