@@ -16,7 +16,7 @@ from unmask.report._html.labels import Labels, Ref, Refs, sentence
 from unmask.report._text import clean
 
 HERE = "here"
-NOTES = 300
+NOTES = 2000
 """Different reasons that are shown; `unmask migrate-check` has all."""
 TARGET = "the target"
 """Stands for the target's name where a reason is the same for several."""
@@ -89,7 +89,7 @@ class _Notes:
 
 
 def build(document: Document, labels: Labels) -> Moves:
-    """Return the matrices, most telling first: the order of the clusters."""
+    """Return a matrix for each cluster that has moves, and the reasons that their cells point to."""
     hosts = {host.subject: host for host in document.inventory.hosts}
     of_guest: dict[str, list[Move]] = defaultdict(list)
     for move in document.moves:

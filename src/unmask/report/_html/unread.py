@@ -38,7 +38,7 @@ class Part:
 def build(document: Document, labels: Labels) -> tuple[Part, ...]:
     """Return the parts that have something to say."""
     parts = (
-        ("Could not be read", "What is said above holds without it.", _gaps(document, labels)),
+        ("Could not be read", "All above was judged without it.", _gaps(document, labels)),
         (
             "Not seen in full inside guests",
             "Somebody was inside, and these of its readings are missing or incomplete.",
