@@ -11,6 +11,7 @@ from support.golden import ROOT
 from unmask import __version__, plugins
 from unmask.cli.overview import COMMANDS
 from unmask.model.finding import Rule
+from unmask.model.report import Format
 
 DATA = ROOT / "src/unmask/cpu/data"
 CRYPTO = ROOT / "src/unmask/crypto/data"
@@ -26,8 +27,8 @@ PLACES = (
     ROOT / "fixtures/rules/CPU001",
 )
 FILE = re.compile(r"`((?:[\w.*-]+/)*[\w.*-]+(?:/|\.(?:py|json|toml|md|sh)))`")
-OPERATORS = frozenset({"unmask.toml", "./unmask.toml", "accepted.toml", "today.json", "nodes/"})
-"""Files of those who run the program, not of this project."""
+OPERATORS = frozenset({"unmask.toml", "./unmask.toml", "accepted.toml", "today.json", "nodes/", "dist/"})
+"""Files of those who run the program or build it, not of this project."""
 
 
 def named(page: Path) -> list[str]:
@@ -60,3 +61,10 @@ def test_the_changelog_has_every_command_and_every_rule_family() -> None:
     for rule in plugins.load("unmask.rules", "RULE", Rule):
         assert rule.code[:3] in text
     assert "[Unreleased]" in text or f"[{__version__}]" in text
+
+
+@pytest.mark.parametrize("name", ["CHANGELOG.md", "README.md"])
+def test_every_format_is_named(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    formats = plugins.load("unmask.report", "FORMAT", Format)
+    assert not [each.name for each in formats if f"`{each.name}`" not in text]
