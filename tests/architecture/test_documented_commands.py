@@ -33,24 +33,16 @@ ENDS = re.compile(r"\s(?:\||>|&&|\d>)|;")
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """What a parser raises; typer has a click of its own."""
 OTHERS = {
-    "--approle": "pveum",
     "--copy-storage-all": "virsh migrate",
     "--delete": "qm set",
     "--digest": "qm set",
-    "--error": "virsh hypervisor-cpu-compare",
     "--force": "pipx install",
-    "--full": "tools/newcomer.sh",
     "--inactive": "virsh dumpxml",
-    "--no-install-recommends": "apt install",
     "--key": "virsh metadata",
-    "--privsep": "pveum user token add",
-    "--qemu": "tools/cpu_catalogue.py",
-    "--check": "tools of this project",
-    "--raw": "zfs send",
+    "--no-install-recommends": "apt install",
     "--revert": "qm set",
-    "--upgrade": "pip install",
     "--showkeys": "dmsetup table",
-    "--with-local-disks": "qm migrate",
+    "--upgrade": "pip install",
 }
 """Options of other programs that pages name."""
 RULES = frozenset(rule.code for rule in plugins.load("unmask.rules", "RULE", Rule))
@@ -146,6 +138,15 @@ def test_every_option_that_a_page_names_is_there(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_code_that_a_page_names_is_a_rule(page: Path) -> None:
     assert set(CODE.findall(page.read_text(encoding="utf-8"))) <= RULES
+
+
+def test_each_option_of_another_program_is_named_somewhere() -> None:
+    named = {
+        re.split(r"[ =]", words, maxsplit=1)[0]
+        for page in PAGES
+        for words in inline(page.read_text("utf-8"))
+    }
+    assert named >= OTHERS.keys()
 
 
 def test_commands_and_options_are_found() -> None:

@@ -27,7 +27,9 @@ PLACES = (
     ROOT / "fixtures/rules/CPU001",
 )
 FILE = re.compile(r"`((?:[\w.*-]+/)*[\w.*-]+(?:/|\.(?:py|json|toml|md|sh)))`")
-OPERATORS = frozenset({"unmask.toml", "./unmask.toml", "accepted.toml", "today.json", "nodes/", "dist/"})
+OPERATORS = frozenset(
+    {"unmask.toml", "./unmask.toml", "accepted.toml", "today.json", "nodes/", "dist/"}
+)
 """Files of those who run the program or build it, not of this project."""
 
 
