@@ -122,7 +122,8 @@ def test_what_the_guest_says_is_harmless() -> None:
 def test_nothing_is_asked_for_where_nothing_lacks() -> None:
     text = letter(guest(inside("Intel(R) Xeon(R)", "aes", "pclmulqdq")))
     assert " ".join(text.split()) == (
-        "vps.example: there is nothing to ask its provider for: its CPU shows aes, pclmulqdq."
+        "vps.example: there is nothing to ask its provider for: its CPU shows aes, pclmulqdq, all "
+        "that most encryption needs. Where it is slow all the same, unmask bench tells why."
     )
 
 
