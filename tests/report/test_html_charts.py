@@ -1,4 +1,4 @@
-"""The charts of the HTML report: what is kept of the speed, what was measured, where guests move."""
+"""The charts of the HTML report: what is kept of the speed, what was measured, who moves where."""
 
 from __future__ import annotations
 
