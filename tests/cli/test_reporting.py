@@ -150,3 +150,31 @@ def test_a_place_that_cannot_be_taken_puts_the_others_back(tmp_path: Path) -> No
     )
     assert done.stdout.splitlines() == ["2", "a.csv", "held.json", "old", "old"]
     assert done.stderr.endswith("held.json: cannot be written: Device or resource busy\n")
+
+
+def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
+    """Of every format, whatever the order of sets, where SOURCE_DATE_EPOCH tells the time."""
+    for seed in ("1", "2"):
+        (tmp_path / seed).mkdir()
+        words = [word for name in FORMATS for word in ("--format", f"{name}={seed}/{name}")]
+        answer = unmask(
+            "audit",
+            *(RICH, str(FIXTURES / "report" / "lab.json")),
+            *("--fail-on", "never"),
+            *words,
+            directory=tmp_path,
+            SOURCE_DATE_EPOCH="1796112000",
+            PYTHONHASHSEED=seed,
+        )
+        assert (answer.code, answer.output) == (0, "")
+    for name in FORMATS:
+        first, second = ((tmp_path / seed / name).read_bytes() for seed in ("1", "2"))
+        assert first == second, name
+    assert b"2026-12-01T08:00:00Z" in (tmp_path / "1" / "json").read_bytes()
+
+
+def test_a_time_that_is_none_is_refused(tmp_path: Path) -> None:
+    answer = unmask("audit", RICH, "--output", str(tmp_path / "x"), SOURCE_DATE_EPOCH="now")
+    assert (answer.code, answer.output) == (2, "")
+    assert answer.errors.startswith("unmask: SOURCE_DATE_EPOCH=now: not a number of seconds")
+    assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +13,7 @@ import typer
 from unmask import __version__, plugins
 from unmask.cli import access, collecting, files, guests, ssh, terminal
 from unmask.cli.collecting import Asked
+from unmask.cli.started import started
 from unmask.cpu import features
 from unmask.dialects import described_host, saved
 from unmask.engine import baseline
@@ -126,10 +126,10 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 
 
 def _document(inventory: Inventory, question: Question) -> BaselineDocument:
-    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    begun = started()
     finders = plugins.load("unmask.workloads", "WORKLOAD", Finder)
     cases = guest_cases(inventory, finders)
-    return baseline.build(inventory, cases, question, version=__version__, started=started)
+    return baseline.build(inventory, cases, question, version=__version__, started=begun)
 
 
 def _lost(document: BaselineDocument) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -15,6 +14,7 @@ import typer
 from unmask import __version__, plugins
 from unmask.cli import access, collecting, completers, files, ssh, terminal
 from unmask.cli.collecting import Asked
+from unmask.cli.started import started
 from unmask.dialects import saved
 from unmask.engine import asked_cpu, evacuate, move_verdict, moves
 from unmask.errors import UsageError
@@ -140,11 +140,11 @@ def answer(inventory: Inventory, question: Question) -> MigrationDocument:
         specs=asked_cpu.specs(inventory, wanted, question.cpu) if question.cpu else {},
     )
     found = moves.moves(inventory, rules, asked)
-    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    begun = started()
     complete = not inventory.gaps
     plan = evacuate.plan(inventory, question.evacuate, found, question.guests) if origins else None
     return MigrationDocument(
-        Run(__version__, started, inventory.targets, complete),
+        Run(__version__, begun, inventory.targets, complete),
         question,
         inventory,
         found,
