@@ -63,6 +63,7 @@ def test_old_and_new_in_each_others_places_say_the_same_mirrored(seed: int) -> N
         Passage.SEEN: Passage.UNSEEN,
         Passage.UNSEEN: Passage.SEEN,
         Passage.MOVED: Passage.MOVED,
+        Passage.RENAMED: Passage.RENAMED,
     }
     assert passages(there) == {(subject, turned[one]) for subject, one in passages(back)}
     assert {(c.subject, c.won, c.lost) for c in there.cpus} == {
@@ -119,6 +120,12 @@ def test_a_moved_guest_is_one_line() -> None:
     assert (moved.subject, moved.passage, moved.target) == (
         guest.subject, Passage.MOVED, other.name,
     )  # fmt: skip
+
+
+def test_a_vmid_with_another_name_is_said() -> None:
+    found = compared(rich(), having(rich(), "coast/103", lambda g: replace(g, name="another")))
+    assert passages(found) == {("coast/103", Passage.RENAMED)}
+    assert found.passings[0].note.startswith("it was called ")
 
 
 def two_halls() -> Inventory:

@@ -51,7 +51,7 @@ def compare(old: Audit, new: Audit) -> Difference:
     findings = _finding_changes.changes(before, after, names)
     passings = sorted(
         (
-            *_moved(both, before, after),
+            *_altered(both, before, after),
             *_passed(at_old, Passage.CAME, Passage.SEEN),
             *_passed(at_new, Passage.WENT, Passage.UNSEEN),
         ),
@@ -89,7 +89,7 @@ def exit_code(difference: Difference, fail_on: Severity | None, *, strict: bool 
     return 1 if failed else 0
 
 
-def _moved(
+def _altered(
     both: Iterable[tuple[SeenGuest, SeenGuest]], before: Side, after: Side
 ) -> Iterator[Passing]:
     for then, now in both:
@@ -97,6 +97,9 @@ def _moved(
             note = f"it was {then.subject}" if then.subject != now.subject else ""
             origin, target = _node(before, then), _node(after, now)
             yield Passing("guest", Passage.MOVED, now.subject, now.name, origin, target, note)
+        if then.name != now.name:
+            note = f"it was called {then.name}"
+            yield Passing("guest", Passage.RENAMED, now.subject, now.name, note=note)
 
 
 def _passed(look: Glance, surely: Passage, perhaps: Passage) -> Iterator[Passing]:

@@ -157,6 +157,8 @@ class Passage(StrEnum):
     CAME = "came"
     WENT = "went"
     MOVED = "moved"
+    RENAMED = "renamed"
+    """It has another name: perhaps it is another guest that was given the same VMID."""
     SEEN = "not-seen-before"
     """It is there, and the earlier audit could have missed it."""
     UNSEEN = "no-longer-seen"
@@ -177,7 +179,7 @@ class Passing:
     """Of a guest: the node where it was, "" for none."""
     target: str = ""
     note: str = ""
-    """Why it may have been missed; where it moved, its earlier subject if that was another."""
+    """Why it may have been missed; what it was called before, where that was something else."""
 
 
 @dataclass(frozen=True, slots=True)
