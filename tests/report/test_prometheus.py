@@ -16,7 +16,7 @@ from support.hostile_document import hostile
 from support.report_document import rich
 from support.spoilt import FUZZ, NAMES, spoilt
 from support.visited_document import judged, visited
-from unmask.model.finding import Outcome, Problem, Severity
+from unmask.model.finding import About, Outcome, Problem, Rule, Severity
 from unmask.model.inventory import Gap, Inventory
 from unmask.model.outlook import Status
 from unmask.model.report import Document
@@ -131,6 +131,31 @@ def test_findings_are_counted_by_rule_and_subject() -> None:
     told = {"code": "TST001", "severity": "high", "subject": "lab/100", "about": "guest"}
     assert value(of, "unmask_finding", **told, cluster="lab") == 2
     assert value(of, "unmask_finding", code="TST002", about="cluster") == 1
+
+
+def test_what_is_of_a_site_says_so() -> None:
+    problem = Problem(Severity.HIGH, "it is slow")
+    of = document(Outcome((finding("TST001", "lab/100", "gate", problem),)))
+    cases = tuple(replace(case, guest=replace(case.guest, site="berlin")) for case in of.cases)
+    assert value(replace(of, cases=cases), "unmask_finding", site="berlin") == 1
+    assert value(replace(of, cases=cases), "unmask_guest_info", site="berlin", name="nas") == 1
+
+
+def test_a_rule_about_clusters_means_the_cluster_where_a_host_is_called_the_same() -> None:
+    found = finding("TST001", "lab", "lab", Problem(Severity.HIGH, "they differ"))
+    inventory = lab()
+    hosts = (replace(inventory.hosts[0], subject="lab"),)
+    rule = Rule("TST001", "Title", About.CLUSTER, lambda _: ())
+    of = document(Outcome((found,)), replace(inventory, hosts=hosts))
+    assert value(of, "unmask_finding", about="host") == 1
+    assert value(replace(of, rules=(rule,)), "unmask_finding", about="cluster") == 1
+
+
+def test_a_level_that_could_be_higher_is_not_known() -> None:
+    case = rich().cases[0]
+    assert value(replace(rich(), cases=(case,)), "unmask_guest_cpu_level") == 2
+    open_ = replace(case, view=replace(case.view, level_certain=False), observed=None)
+    assert value(replace(rich(), cases=(open_,)), "unmask_guest_cpu_level") is None
 
 
 def test_a_target_that_could_not_be_read() -> None:
