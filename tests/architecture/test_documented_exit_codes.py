@@ -20,8 +20,8 @@ RAISED = {
 }
 WORDS = {
     0: "complete|nothing|done|asked",
-    1: "findings? at|blocked|differ|new",
-    2: "usage|command line|no such",
+    1: "findings? at|blocked|something is",
+    2: "usage|command line|no such|file cannot be read",
     3: "read",
     4: "change|guest is not",
     main.BUG: "bug",
