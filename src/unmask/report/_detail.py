@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from unmask.model.report import Document
 
-MANY = 24
+MANY = 15
 """Findings from which a report does not show each of them with its evidence by itself: with its
 remedies that would be more than a hundred lines, of which a newcomer reads the last screen."""
 ALL = 10**6
