@@ -9,7 +9,7 @@ JOBS ?= auto
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs package clean
+.PHONY: help demo test lint bench docs package pictures clean
 
 help: ## show this list
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,10 @@ docs: ## write the generated pages anew
 package: ## build the wheel, the zipapp and the Debian package into dist/
 	@tools/setup.sh package
 	$(BIN)/python -m tools.packages dist
+
+pictures: ## take the pictures of the HTML report in docs/images anew
+	@tools/setup.sh test
+	$(BIN)/python tools/report_pictures.py
 
 clean: ## remove everything that make has made in this checkout
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .coverage dist build

@@ -33,7 +33,7 @@ class Look:
     """How a page is looked at; sizes in CSS pixels."""
 
     width: int = 1280
-    height: int = 800
+    height: int = 960
     dark: bool = False
     phone: bool = False
     """Two pixels a CSS pixel, a finger, and a browser that obeys <meta name=viewport>."""

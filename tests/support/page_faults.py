@@ -12,6 +12,8 @@ from playwright.sync_api import Page
 
 SMALLEST = 12
 """CSS pixels of the smallest text."""
+PATIENCE = 120_000
+"""Milliseconds: a page may be fifty screens high, and the machine busy."""
 
 STICKING_OUT = """() => {
   const width = document.documentElement.clientWidth;
@@ -62,10 +64,21 @@ def unfold(page: Page) -> None:
 
 
 def picture(page: Page, folder: Path, name: str) -> Image.Image:
-    """Take a picture of the whole page; it is kept in $UNMASK_SCREENSHOTS where that is set."""
+    """Return a picture of the whole page, one pixel a CSS pixel.
+
+    It is kept in $UNMASK_SCREENSHOTS where that is set, beside one of what a window shows at first
+    ("NAME-top"), that in all pixels that the screen has.
+    """
     kept = Path(os.environ.get("UNMASK_SCREENSHOTS") or folder)
     kept.mkdir(parents=True, exist_ok=True)
-    data = page.screenshot(path=kept / f"{name}.png", full_page=True, animations="disabled")
+    page.screenshot(path=kept / f"{name}-top.png", animations="disabled", timeout=PATIENCE)
+    data = page.screenshot(
+        path=kept / f"{name}.png",
+        full_page=True,
+        animations="disabled",
+        scale="css",
+        timeout=PATIENCE,
+    )
     return Image.open(BytesIO(data))
 
 
