@@ -11,12 +11,14 @@ from support.inventories import random_inventory
 from unmask import plugins
 from unmask.dialects.saved import dump, load
 from unmask.engine import document, site
+from unmask.engine.collect import collect
 from unmask.engine.merge import merge
 from unmask.errors import UsageError
 from unmask.model.finding import Rule
 from unmask.model.inventory import Inventory
 from unmask.model.reading import Known
 from unmask.model.report import Document
+from unmask.model.source import CollectOptions, Interrupted, Source
 from unmask.model.tie import Confinement
 from unmask.model.workload import Finder
 
@@ -136,3 +138,17 @@ def test_one_site_for_things_of_none_and_its_own() -> None:
     assert site.sites(both) == ("berlin", "munich")
     assert {host.subject for host in both.hosts if host.site == "munich"} == {"munich:pi"}
     assert {item.subject for item in both.guests} == {item.subject for item in named.guests}
+
+
+def test_what_was_read_before_ctrl_c_is_of_its_site_too() -> None:
+    def stopped(target: str, _: CollectOptions) -> Inventory:
+        raise Interrupted(replace(lab(), targets=(target,)))
+
+    source = Source("test", "a test", lambda _: True, stopped)
+    got = collect(
+        ["one", "two"], lambda _: source, lambda _: CollectOptions(), lambda _: None, at="berlin"
+    )
+    assert got.interrupted
+    assert site.sites(got.inventory) == ("berlin",)
+    assert all(subject.startswith("berlin:") for subject in subjects(got.inventory))
+    assert "berlin:two" in subjects(got.inventory)
