@@ -58,7 +58,7 @@ def test_all_sections_are_there_in_order_and_linked() -> None:
 def test_sections_without_content_are_left_out() -> None:
     blank = html_tree.read(render(empty(), 0))
     assert [one.attributes["id"] for one in blank.all("section")] == ["summary", "guests"]
-    assert blank.one("h1").text == "Nothing was found."
+    assert blank.one("h1").text == "Nothing could be read."
     assert "No guest was read." in blank.one("section", id="guests").text
     assert not blank.all(id="guest-table")
 

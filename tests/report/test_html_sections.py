@@ -13,7 +13,7 @@ from support.report_document import rich
 from support.visited_document import visited
 from unmask import plugins
 from unmask.engine import document
-from unmask.model.finding import Rule
+from unmask.model.finding import Finding, Outcome, Problem, Rule, Severity
 from unmask.model.report import Document
 from unmask.report._html import (
     cluster_map,
@@ -98,12 +98,43 @@ def test_a_moment(written: str, shown: str) -> None:
     assert summary.moment(written) == shown
 
 
+def test_what_is_worse_than_slow_comes_before_what_is_slow() -> None:
+    told = rich()
+    dead = Problem(Severity.CRITICAL, "the guest does not start")
+    finding = Finding("CPU005", "Title", "coast/102", "web", "coast/heron", dead)
+    found = replace(told, outcome=replace(told.outcome, findings=(*told.outcome.findings, finding)))
+    first, second = page.build(found).summary.things[:2]
+    assert (first.subject.text, first.text, first.cost) == (
+        "coast 102 web",
+        "the guest does not start",
+        "",
+    )
+    assert second.subject.text == "coast 101 truenas"
+
+
+def test_nothing_found_is_not_nothing_read() -> None:
+    blank = replace(rich(), cases=(), outcome=Outcome(), moves=(), measured=())
+    verdicts = []
+    for complete, hosts in ((True, ()), (False, rich().inventory.hosts), (False, ())):
+        told = replace(
+            blank,
+            run=replace(blank.run, complete=complete),
+            inventory=replace(blank.inventory, guests=(), hosts=hosts),
+        )
+        verdicts.append(page.build(told).summary.verdict)
+    assert verdicts == [
+        "Nothing was found.",
+        "Nothing was found in what could be read.",
+        "Nothing could be read.",
+    ]
+
+
 # Labels
 
 
 def test_clusters_are_named_only_where_there_are_several() -> None:
     assert labels(rich()).of("coast/101") == Ref("coast 101 truenas", "guest-1")
-    assert labels(rich()).short("coast/101") == Ref("101 truenas", "guest-1")
+    assert labels(rich()).short_guests["coast/101"] == Ref("101 truenas", "guest-1")
     one = replace(
         rich(),
         cases=tuple(case for case in rich().cases if case.guest.subject.startswith("coast/")),
@@ -192,7 +223,7 @@ def test_what_is_said_of_several_guests_is_said_once() -> None:
     assert [command.text for command in item.commands] == [
         f"qm set {case.guest.ident}" for case in told.cases
     ]
-    assert set(made.worst.values()) == {"finding-1"}
+    assert set(made.places.values()) == {"finding-1"}
 
 
 def test_every_rule_says_why_it_matters() -> None:
@@ -228,9 +259,12 @@ def test_any_inventory_that_the_types_allow_is_a_page(seed: int) -> None:
         random_inventory(seed), RULES, version="1", started="2026-12-01T08:00:00Z", moving=RULES
     )
     root = html_tree.read(render(told, 0))
-    assert len([one for one in root.all("tr") if "data-subject" in one.attributes]) == len(
-        told.cases
-    )
+    rows = [one for one in root.all("tr") if "data-subject" in one.attributes]
+    assert len(rows) == len(told.cases)
+    idents = [one.attributes["id"] for one in root if "id" in one.attributes]
+    assert len(idents) == len(set(idents))
+    links = {one.attributes["href"] for one in root.all("a")}
+    assert links <= {f"#{ident}" for ident in idents}
 
 
 def test_a_site_of_many_guests_stays_lean() -> None:

@@ -12,7 +12,7 @@ from unmask.model.inventory import Host
 from unmask.model.reading import Known
 from unmask.model.report import Document
 from unmask.report._html import marks
-from unmask.report._html.labels import Labels, Ref, sentence
+from unmask.report._html.labels import NAME, Labels, Ref, sentence
 from unmask.report._text import clean
 
 ALONE = "Hosts of no cluster"
@@ -108,7 +108,8 @@ def build(document: Document, labels: Labels) -> tuple[ClusterMap, ...]:
     for subject in [*clusters, *(name for name in hosts if name not in clusters)]:
         if subject in hosts:
             custom = clusters[subject].custom_models if subject in clusters else ()
-            ref = labels.of(subject) if subject else Ref(ALONE, "cluster-0")
+            ref = labels.clusters.get(subject) or Ref(clean(subject, NAME))
+            ref = ref if subject else Ref(ALONE, "cluster-0")
             names = ", ".join(clean(name, 60) for name, _ in custom[:20])
             maps.append(_map(ref, hosts[subject], guests, labels, names))
     return tuple(maps)
@@ -169,7 +170,7 @@ def _row(
         source = SOURCES[place.source]
         cells = tuple(_word(place, flag) for part in flags for flag in part)
     return NodeRow(
-        ref=labels.short(host.subject) if host.cluster else labels.of(host.subject),
+        ref=(labels.short_nodes if host.cluster else labels.nodes)[host.subject],
         cpu=clean(cpu.model_name, 80) if cpu else "",
         identity=", ".join(f"{word} {value}" for word, value in numbers if value is not None),
         microcode=clean(cpu.microcode, 30) if cpu else "",

@@ -71,8 +71,7 @@ class Findings:
     groups: tuple[Group, ...]
     anchors: dict[tuple[str, str], str]
     """By subject and code."""
-    worst: dict[str, str]
-    """By subject, of its worst finding."""
+    places: dict[Finding, str]
     rivals: Refs
     """Subjects with several commands of which each replaces the whole CPU setting."""
 
@@ -81,7 +80,7 @@ def build(document: Document, labels: Labels) -> Findings:
     """Return the findings of a document."""
     pages = why.pages(document.rules)
     anchors: dict[tuple[str, str], str] = {}
-    worst: dict[str, str] = {}
+    places: dict[Finding, str] = {}
     groups: list[Group] = []
     number = 0
     for found in _findings.groups(document.outcome.findings):
@@ -93,10 +92,10 @@ def build(document: Document, labels: Labels) -> Findings:
             items.append(_item(anchor, alike, shared, labels))
             for one in alike:
                 anchors.setdefault((one.subject, one.code), anchor)
-                worst.setdefault(one.subject, anchor)
+                places[one] = anchor
         groups.append(_group(len(groups) + 1, found, shared, items, pages))
     rivals = labels.all(_findings.rivals(document.outcome.findings))
-    return Findings(tuple(groups), anchors, worst, rivals)
+    return Findings(tuple(groups), anchors, places, rivals)
 
 
 def _group(

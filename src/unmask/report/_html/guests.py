@@ -73,6 +73,11 @@ class Guests:
     unseen: bool
     """Whether no guest is on any node that is known."""
 
+    @property
+    def columns(self) -> int:
+        """Return how many columns the table has."""
+        return 9 + self.places + (not self.unseen)
+
 
 def build(document: Document, labels: Labels, anchors: dict[tuple[str, str], str]) -> Guests:
     """Return the table.
@@ -115,7 +120,7 @@ def _row(
     first = order[0] if order else None
     inside = isinstance(guest.visit.inside, Known)
     return GuestRow(
-        anchor=labels.of(guest.subject).anchor,
+        anchor=labels.guests[guest.subject].anchor,
         subject=clean(guest.subject, 120),
         label=_cells.guest(case),
         place=clean(place(guest.subject), 80),

@@ -43,42 +43,41 @@ class Refs:
 
 
 class Labels:
-    """Every subject of a document with its label and anchor."""
+    """Every guest, node and cluster of a document with its label and anchor.
+
+    A short label leaves the cluster out, for where that stands above.
+    """
 
     def __init__(self, document: Document) -> None:
         inventory = document.inventory
-        places = {place(case.guest.subject) for case in document.cases}
-        several = len(places) > 1
-        self._known: dict[str, Ref] = {}
-        self._short: dict[str, str] = {}
+        several = len({place(case.guest.subject) for case in document.cases}) > 1
+        peopled = {host.cluster for host in inventory.hosts}
+        self.clusters: dict[str, Ref] = {}
+        self.nodes: dict[str, Ref] = {}
+        self.guests: dict[str, Ref] = {}
+        self.short_nodes: dict[str, Ref] = {}
+        self.short_guests: dict[str, Ref] = {}
         for number, cluster in enumerate(inventory.clusters, 1):
-            self._known[cluster.subject] = Ref(_name(cluster.subject), f"cluster-{number}")
+            anchor = f"cluster-{number}" if cluster.subject in peopled else ""
+            self.clusters[cluster.subject] = Ref(_name(cluster.subject), anchor)
         for number, host in enumerate(inventory.hosts, 1):
-            text = host.subject if several else host.name
-            self._known[host.subject] = Ref(_name(text), f"node-{number}")
-            self._short[host.subject] = _name(host.name)
+            short = Ref(_name(host.name), f"node-{number}")
+            self.short_nodes[host.subject] = short
+            self.nodes[host.subject] = Ref(_name(host.subject), short.anchor) if several else short
         for number, case in enumerate(document.cases, 1):
-            label = _cells.guest(case)
-            whole = f"{_name(place(case.guest.subject))} {label}" if several else label
-            self._known[case.guest.subject] = Ref(whole, f"guest-{number}")
-            self._short[case.guest.subject] = label
+            subject = case.guest.subject
+            short = Ref(_cells.guest(case), f"guest-{number}")
+            self.short_guests[subject] = short
+            whole = f"{_name(place(subject))} {short.text}" if several else short.text
+            self.guests[subject] = Ref(whole, short.anchor)
 
     def of(self, subject: str, name: str = "") -> Ref:
-        """Return the label of a subject; one that is not on the page is called by `name` too."""
-        found = self._known.get(subject)
-        if found:
-            return found
+        """Return the label of any subject; one that is not on the page is called by `name` too."""
+        for known in (self.guests, self.nodes, self.clusters):
+            if subject in known:
+                return known[subject]
         text = _name(subject)
         return Ref(f"{text} {_name(name)}" if name and not text.endswith(_name(name)) else text)
-
-    def short(self, subject: str) -> Ref:
-        """Return the label of a guest or host, without that of its cluster where it had one."""
-        ref = self.of(subject)
-        return Ref(self._short.get(subject, ref.text), ref.anchor)
-
-    def all_short(self, subjects: Iterable[str]) -> Refs:
-        """Return short labels of different subjects in their order; the first few are named."""
-        return parted([self.short(one) for one in dict.fromkeys(subjects)])
 
     def all(self, subjects: Iterable[str], names: Mapping[str, str] = NAMELESS) -> Refs:
         """Return the labels of different subjects in their order; the first few are named."""

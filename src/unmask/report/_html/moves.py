@@ -12,7 +12,7 @@ from unmask.model.move import Move, Reason
 from unmask.model.report import Document
 from unmask.report import _migration_matrix
 from unmask.report._html.cluster_map import ALONE
-from unmask.report._html.labels import Labels, Ref, Refs, sentence
+from unmask.report._html.labels import NAME, Labels, Ref, Refs, parted, sentence
 from unmask.report._text import clean
 
 HERE = "here"
@@ -89,7 +89,7 @@ class _Notes:
 
 
 def build(document: Document, labels: Labels) -> Moves:
-    """Return a matrix for each cluster that has moves, and the reasons that their cells point to."""
+    """Return a matrix for each cluster with moves, and the reasons that cells point to."""
     hosts = {host.subject: host for host in document.inventory.hosts}
     of_guest: dict[str, list[Move]] = defaultdict(list)
     for move in document.moves:
@@ -101,14 +101,20 @@ def build(document: Document, labels: Labels) -> Moves:
     notes = _Notes({}, [])
     matrices = []
     for cluster, some in by_cluster.items():
-        title = labels.of(cluster).text if cluster else ALONE
+        title = clean(cluster, NAME) or ALONE
         nodes, rows = _rows(some, document, notes)
-        near, every = (labels.short, labels.all_short) if cluster else (labels.of, labels.all)
+        named = labels.short_guests if cluster else labels.guests
+        hosts_named = labels.short_nodes if cluster else labels.nodes
         matrices.append(
             MoveMatrix(
                 title,
-                tuple(near(host.subject) for host in nodes),
-                tuple(MoveRow(every(guests), cells) for cells, guests in rows.items()),
+                tuple(hosts_named[host.subject] for host in nodes),
+                tuple(
+                    MoveRow(
+                        parted([named.get(guest) or labels.of(guest) for guest in guests]), cells
+                    )
+                    for cells, guests in rows.items()
+                ),
             )
         )
     left = max(0, len(notes.found) - NOTES)

@@ -68,7 +68,7 @@ def build(document: Document) -> Page:
     labels = Labels(document)
     tasks = todo.build(document, labels)
     found = findings.build(document, labels)
-    first = summary.build(document, labels, tasks, found.worst)
+    first = summary.build(document, labels, tasks, found.places)
     return Page(
         title=f"unmask audit of {first.targets}, {first.started[:10]}",
         summary=first,

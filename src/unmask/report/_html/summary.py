@@ -7,23 +7,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from unmask.crypto.sentence import percent
-from unmask.model.case import GuestCase
 from unmask.model.finding import Finding, Severity
 from unmask.model.outlook import Status
 from unmask.model.reading import Known
 from unmask.model.report import Document
-from unmask.model.workload import JudgedWorkload
 from unmask.report import _workloads, table
-from unmask.report._html.labels import Labels, Ref, sentence
-from unmask.report._html.loads import called
+from unmask.report._html import things
+from unmask.report._html.labels import Labels
+from unmask.report._html.things import Thing
 from unmask.report._html.todo import Todo
 from unmask.report._text import clean, listed
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z", re.ASCII)
-WORST = 3
-"""Things that are told in plain words."""
-SLOW = (Status.SOFTWARE.value, Status.PARTIAL.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +29,6 @@ class Count:
     number: int
     start: float = 0.0
     width: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Thing:
-    """One of the worst things."""
-
-    severity: str
-    subject: Ref
-    text: str
-    """What is wrong, without a full stop."""
-    cost: str
-    """"keeps 0.6 % of its speed"; "" where it is not a matter of speed."""
-    anchor: str
-    """Of the finding that tells more; "" for none."""
-    command: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +53,7 @@ class Summary:
 
 
 def build(
-    document: Document, labels: Labels, todo: tuple[Todo, ...], anchors: dict[str, str]
+    document: Document, labels: Labels, todo: tuple[Todo, ...], places: dict[Finding, str]
 ) -> Summary:
     """Return the summary.
 
@@ -81,7 +61,7 @@ def build(
         document: What is reported.
         labels: Of its subjects.
         todo: What there is to do, for the commands.
-        anchors: By subject, the id of its worst finding on the page.
+        places: The id of each finding on the page.
     """
     outcome, inventory = document.outcome, document.inventory
     severities = Counter(item.problem.severity for item in outcome.findings)
@@ -98,14 +78,14 @@ def build(
         complete=document.run.complete,
         lacking=tuple(lacking) if not document.run.complete else (),
         sentence=table.summary(document),
-        verdict=_verdict(statuses, severities),
+        verdict=_verdict(document, statuses),
         doubt=_doubt(document),
         severities=tuple(
             Count(item.word, severities[item]) for item in reversed(Severity) if severities[item]
         ),
         statuses=tuple(_shares(statuses)),
         workloads=statuses.total(),
-        things=tuple(_things(document, labels, todo, anchors)),
+        things=things.build(document, labels, todo, places),
     )
 
 
@@ -124,7 +104,7 @@ def _shares(statuses: Counter[str]) -> Iterator[Count]:
             start += width
 
 
-def _verdict(statuses: Counter[str], severities: Counter[Severity]) -> str:
+def _verdict(document: Document, statuses: Counter[str]) -> str:
     slow, part, all_ = statuses[Status.SOFTWARE], statuses[Status.PARTIAL], statuses.total()
     if slow or part:
         some = f"{slow} of {all_} encrypted workloads {_run(slow)} in software" if slow else ""
@@ -134,9 +114,12 @@ def _verdict(statuses: Counter[str], severities: Counter[Severity]) -> str:
         return f"{', and '.join(word for word in (some, more) if word)}."
     if all_:
         return f"None of {all_} encrypted workloads is known to run in software."
-    if severities:
+    if document.outcome.findings:
         return "No encrypted workload was seen; there are findings about the CPUs themselves."
-    return "Nothing was found."
+    if document.run.complete:
+        return "Nothing was found."
+    read = document.inventory.hosts or document.cases
+    return "Nothing was found in what could be read." if read else "Nothing could be read."
 
 
 def _doubt(document: Document) -> str:
@@ -158,49 +141,3 @@ def _run(number: int) -> str:
 
 def _use(number: int) -> str:
     return "uses" if number == 1 else "use"
-
-
-def _things(
-    document: Document, labels: Labels, todo: tuple[Todo, ...], anchors: dict[str, str]
-) -> Iterator[Thing]:
-    """Yield the worst thing of each of the worst subjects: first by severity, then by its cost."""
-    worst: dict[str, Finding] = {}
-    for finding in document.outcome.findings:
-        held = worst.get(finding.subject)
-        if held is None or finding.problem.severity > held.problem.severity:
-            worst[finding.subject] = finding
-    cases = {case.guest.subject: case for case in document.cases}
-    commands = {item.subject: item.command for item in todo}
-    slow = {subject: _slowest(cases[subject]) for subject in worst if subject in cases}
-    factors = {
-        subject: item.outlook.factor
-        for subject, item in slow.items()
-        if item and item.outlook and item.outlook.factor is not None
-    }
-    order = sorted(
-        worst, key=lambda one: (-worst[one].problem.severity, factors.get(one, 1.0), one)
-    )
-    for subject in order[:WORST]:
-        finding, load = worst[subject], slow.get(subject)
-        factor = factors.get(subject)
-        text, cost = sentence(finding.problem.message), ""
-        if load and factor is not None:
-            text, cost = called(load), f"keeps {percent(factor)} of its speed"
-        yield Thing(
-            finding.problem.severity.word,
-            labels.of(subject, finding.name),
-            text,
-            cost,
-            anchors.get(subject, ""),
-            commands.get(subject, ""),
-        )
-
-
-def _slowest(case: GuestCase) -> JudgedWorkload | None:
-    """Return the workload that keeps least of its speed, where that is known."""
-    slow = [
-        (item.outlook.factor, number, item)
-        for number, item in enumerate(case.workloads)
-        if item.status in SLOW and item.outlook and item.outlook.factor is not None
-    ]
-    return min(slow)[2] if slow else None

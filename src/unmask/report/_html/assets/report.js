@@ -30,7 +30,7 @@
 
   /* What a link leads to is unfolded, and not hidden by the filter. */
   const reveal = () => {
-    const target = byId(decodeURIComponent(location.hash.slice(1)));
+    const target = byId(location.hash.slice(1));
     if (!target) return;
     if (target.closest("tr[hidden]")) clearFilter();
     for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
