@@ -10,6 +10,7 @@ import struct
 import subprocess
 import termios
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_all_of_it_fits_too_and_says_more(
     assert codes == set(re.findall(r"^[A-Z]+ ([A-Z]{3}\d{3}) ", short, re.MULTILINE))
 
 
-def at_terminal(*words: str, columns: int = 80, **variables: str) -> str:
+def at_terminal(*words: str, columns: int = 80, **variables: Any) -> str:
     """Return what `unmask audit` shows at a terminal of so many columns."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
