@@ -23,7 +23,16 @@ pytest_plugins = [
 ]
 
 PEERS = frozenset(
-    {"booted_guest", "browser", "cpuinfos", "guest_image", "libvirtd", "openssl_server"}
+    {
+        "booted_guest",
+        "browser",
+        "buildah",
+        "cpuinfos",
+        "debian",
+        "guest_image",
+        "libvirtd",
+        "openssl_server",
+    }
 )
 FIRST_BUILD_SECONDS = 1800
 """A peer's test may be the one that builds the guest image."""

@@ -72,4 +72,5 @@ step 'git clone unmask.bundle unmask' 'git clone'
 step 'cd unmask && make demo' 'make demo'
 step 'cd unmask && make demo' 'make demo, once more'
 step "cd unmask && $tests" "$tests"
-grep -E '^=+ .* =+$' "$place/log" | tail -n 1 || true
+# What pytest says last, and what it left out: on a system that was set up well that is little.
+grep -E '^SKIPPED|^=+ .* in .* =+$' "$place/log" || true
