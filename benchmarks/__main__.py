@@ -7,6 +7,7 @@ import sys
 from benchmarks import (
     bench_spread,
     guests_by_ssh,
+    html_page,
     judging,
     libvirt_audit,
     moves,
@@ -20,6 +21,7 @@ BENCHMARKS = (
     start_up,
     judging,
     moves,
+    html_page,
     libvirt_audit,
     proxmox_ssh,
     proxmox_api,

@@ -6,6 +6,7 @@ import pytest
 from benchmarks import (
     bench_spread,
     guests_by_ssh,
+    html_page,
     judging,
     moves,
     proxmox_api,
@@ -14,6 +15,7 @@ from benchmarks import (
     start_up,
 )
 from benchmarks.figure import Figure, table
+from playwright.sync_api import Browser
 
 from unmask.model.inventory import GuestState
 
@@ -33,6 +35,12 @@ def test_judging_finds_something_and_gives_every_figure() -> None:
     assert judging.judged(sample.inventory(100)).outcome.findings
     figures = judging.measure(1200)  # in a quarter of them guests have other nodes to go to, too
     assert [figure.met for figure in figures] == [True, None, None, None, True]
+
+
+def test_a_report_is_opened_filtered_and_sorted(browser: Browser) -> None:
+    figures = html_page.measured(browser, guests=40, rounds=1)
+    assert [figure.what.split()[0] for figure in figures] == ["open", "filter", "sort", "the"]
+    assert all(figure.measured[0].isdigit() for figure in figures)
 
 
 def test_every_move_of_a_cluster_is_judged() -> None:

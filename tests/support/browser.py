@@ -18,7 +18,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Dialog,
+    Error,
+    Page,
+    Playwright,
+    sync_playwright,
+)
 
 from support import peers
 
@@ -133,16 +141,21 @@ def _runs(path: str) -> bool:
     return done.returncode == 0
 
 
+def started(playwright: Playwright) -> Browser:
+    """Return a running Chromium."""
+    return playwright.chromium.launch(
+        executable_path=executable(),
+        chromium_sandbox=os.geteuid() != 0,  # root cannot have one
+        env=dict(peers.environment()),
+    )
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Run Chromium for as long as the tests last; each test's pages are in a profile of its own."""
     with sync_playwright() as playwright:
         try:
-            running = playwright.chromium.launch(
-                executable_path=executable(),
-                chromium_sandbox=os.geteuid() != 0,  # root cannot have one
-                env=dict(peers.environment()),
-            )
+            running = started(playwright)
         except Error as error:
             peers.missing(f"Chromium, which does not start: {error.message.splitlines()[0]}")
         yield running
