@@ -13,7 +13,7 @@ from unmask.connect.proxmox_agent import ApiAgent
 from unmask.connect.proxmox_answer import ApiError
 from unmask.lab.lab import Lab
 
-AUDIT, AGENT, MOVE, FIX, FIX_MODELS = PURPOSES
+AUDIT, AGENT, MOVE, FIX, FIX_AGENT, FIX_MODELS = PURPOSES
 
 
 def privileges(version: str) -> dict[str, set[str]]:
@@ -137,3 +137,9 @@ def test_the_role_for_agents_lets_one_into_guests_and_does_nothing_else(version:
         with pytest.raises(ApiError, match="403"):
             api.post("nodes/pve1/qemu/101/status/stop", {})
         api.close()
+
+
+def test_changing_with_a_look_inside_takes_what_each_takes() -> None:
+    names = [{need.privilege for need in item.needs} for item in (FIX, AGENT, FIX_AGENT)]
+    assert names[0] | names[1] == names[2]
+    assert commands(FIX_AGENT, "9.2.11")[0].startswith("pveum role add UnmaskFixAgent --privs")

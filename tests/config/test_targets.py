@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from unmask.config import targets
 from unmask.config.settings import Settings, Target
 from unmask.config.targets import choose, local, source_for
 from unmask.errors import InputError, TargetError, UnmaskError, UsageError
@@ -67,9 +68,7 @@ def refusal(target: str) -> UnmaskError:
 def test_an_unknown_scheme_is_a_usage_error_that_names_what_there_is() -> None:
     error = refusal("pve://node:8006")
     assert isinstance(error, UsageError)
-    assert str(error) == (
-        "pve:// is not a kind of target; a target is: copied things; virtual things"
-    )
+    assert str(error) == (f"pve:// is not a kind of target; {targets.KINDS}")
 
 
 def test_what_a_browser_shows_is_told_apart() -> None:

@@ -22,6 +22,7 @@ from unmask.model.cpu import CpuSpec, HostCpu
 from unmask.model.inside import Inside
 from unmask.model.inventory import Guest, Host, Inventory
 from unmask.model.source import CollectOptions
+from unmask.report._known import known
 from unmask.sources import ssh_guest
 from unmask.visits import _visit
 
@@ -80,7 +81,8 @@ def _one(sites: Sequence[Site], word: str) -> tuple[Site, Guest]:
     if len(fitting) == 1:
         return next(iter(fitting.values()))
     if not fitting:
-        raise UsageError(f"--vm {word}: there is no such guest")
+        names = [guest.name or guest.ident for site in sites for guest in site.found.guests]
+        raise UsageError(f"--vm {word}: there is no such guest; {known(word, names)}")
     raise UsageError(f"--vm {word}: several guests are called so: {', '.join(sorted(fitting))}")
 
 

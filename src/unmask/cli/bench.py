@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +27,7 @@ from unmask.cli import (
 )
 from unmask.cli.collecting import Asked
 from unmask.cli.measuring import Choice
+from unmask.cli.started import started
 from unmask.dialects import saved_bench
 from unmask.errors import InputError, UsageError
 from unmask.measure.compare import Limits, link_limit
@@ -168,8 +168,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     verbose: Annotated[bool, collecting.VERBOSE] = False,
 ) -> None:
     """Measure the cryptography of guests, and say why it is as fast as it is."""
-    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    shown = Shown(form, output, started)
+    begun = started()
+    shown = Shown(form, output, begun)
     wanted = document.Asked(
         before=_saved(compare) if compare else (),
         limits=Limits(link=link_limit(link)) if link else None,
@@ -179,7 +179,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         results, before = pasted.read(read, masked, forced, compare_with)
         _save(save, results)
         shown.show(results, replace(wanted, before=(*before, *wanted.before)))
-        return
+        raise typer.Exit(0 if any(map(_measured, results)) else 3)
     asked = Asked(
         target=target or (),
         config=config,

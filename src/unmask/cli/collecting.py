@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from unmask.config import targets
 from unmask.config.settings import Settings, Target
 from unmask.engine import collect
 from unmask.model.source import CollectOptions, Source
+from unmask.report._text import listed
+from unmask.sources import ssh_guest
 
 TARGETS = typer.Argument(
     metavar="TARGET",
@@ -77,6 +80,7 @@ def collected(asked: Asked, settings: Settings, wanted: Sequence[Target]) -> col
     Raises:
         UsageError: An option is wrong. A target that cannot be read is in the answer.
     """
+    _mention_machines(asked, wanted)
     return read(
         wanted,
         options(asked, settings, wanted),
@@ -84,6 +88,30 @@ def collected(asked: Asked, settings: Settings, wanted: Sequence[Target]) -> col
         verbose=asked.verbose,
         site=asked.site,
     )
+
+
+def words(asked: Asked) -> str:
+    """Return how a target was entered, as options of another command, quoted for a shell."""
+    given = [
+        ("--config", asked.config),
+        ("--key", asked.key),
+        ("--jump", asked.jump),
+        ("--token-file", asked.token_file),
+        ("--ca-file", asked.ca_file),
+        *(("--fingerprint", item) for item in asked.fingerprint or ()),
+    ]
+    return shlex.join(word for name, value in given if value for word in (name, str(value)))
+
+
+def _mention_machines(asked: Asked, wanted: Sequence[Target]) -> None:
+    """Say where an option about guests says nothing of a target that is one machine itself."""
+    machines = [item.address for item in wanted if ssh_guest.fits(item.address)]
+    if machines and (asked.via or asked.no_probe):
+        option = "--via" if asked.via else "--no-probe"
+        terminal.say(
+            f"{option} is about the guests of hypervisors: {listed(machines)} is looked into by "
+            "SSH all the same"
+        )
 
 
 def options(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +25,7 @@ from unmask.cli import (
 from unmask.cli.collecting import Asked
 from unmask.cli.fixing import Planner, Site
 from unmask.cli.settling import FixFormat, Shown, Wants
+from unmask.cli.started import started
 from unmask.errors import UsageError
 from unmask.fixes import custom_model, recover
 from unmask.fixes import run as running
@@ -209,7 +209,7 @@ def _fixed(
     wants: Wants,
 ) -> int:
     """Plan, have it acknowledged, do it, show it, and return the exit code."""
-    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    begun = started()
     where = fixing.site(asked, which[0])
     planner = Planner(where, cpu, acks, changing.opener(asked))
     wished = fixing.chosen(where, *which)
@@ -217,10 +217,11 @@ def _fixed(
         terminal.say(_nobody(which[1], where, looked=not asked.no_probe))
     planner.plans(wished)
     document = FixDocument(
-        Run(__version__, started, where.inventory.targets, not where.inventory.gaps),
+        Run(__version__, begun, where.inventory.targets, not where.inventory.gaps),
         cpu,
         tuple(planner.made),
         tuple(planner.refused),
+        ways=collecting.words(asked),
         gaps=_gaps(where, planner.made),
     )
     if wants.dry_run:

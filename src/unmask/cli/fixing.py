@@ -7,6 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import typer
+
 from unmask import plugins
 from unmask.cli import choices, collecting, guests
 from unmask.cli.collecting import Asked
@@ -24,6 +26,7 @@ from unmask.model.change import Constraint, Place, Plan, Setting
 from unmask.model.inventory import Guest, GuestKind, Inventory, Platform
 from unmask.model.source import CollectOptions, Source
 from unmask.model.workload import Finder
+from unmask.report._known import known
 from unmask.report._text import listed
 
 
@@ -91,8 +94,10 @@ def site(asked: Asked, named: Sequence[str] = ()) -> Site:
 
     read = _read(wanted, options_for, note, verbose=asked.verbose)
     address = wanted[0].address
-    if read.failures or address not in seen:
-        raise read.failures[0].error if read.failures else TargetError(f"{address}: not read")
+    if read.failures:
+        raise typer.Exit(read.exit_code)  # what went wrong is said already
+    if address not in seen:
+        raise TargetError(f"{address}: not read")
     return Site(address, *seen[address], read.inventory, again, measured)
 
 
@@ -134,7 +139,8 @@ def chosen(where: Site, named: Sequence[str], codes: Sequence[str]) -> tuple[Gue
     for word in words_of(named):
         fitting = [item for item in found if word in _names(item)]
         if not fitting:
-            raise UsageError(f"--vm {word}: there is no such guest")
+            names = (item.name or item.ident for item in found)
+            raise UsageError(f"--vm {word}: there is no such guest; {known(word, names)}")
         if len(fitting) > 1:
             several = listed([item.subject for item in fitting])
             raise UsageError(f"--vm {word}: several guests are called so; name one of {several}")

@@ -6,16 +6,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import typer
+
 from unmask.benches import _dataset, bench
 from unmask.benches._openssl import ALGORITHMS
 from unmask.benches.bench import Effort, Job, Site, Wanted
 from unmask.cli import choices, collecting, ssh
 from unmask.cli.collecting import Asked
 from unmask.config.settings import Settings, Target
+from unmask.cpu import catalogue
+from unmask.dialects.proxmox.cpu_option import CUSTOM
 from unmask.errors import UsageError
 from unmask.model.bench import PLAIN
 from unmask.model.inventory import Inventory
 from unmask.model.source import CollectOptions, Source
+from unmask.report._known import near
 from unmask.sources import ssh_guest
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
@@ -131,6 +136,16 @@ def _check(choice: Choice) -> None:
         raise UsageError("--node measures a node instead of guests: leave out --vm and --all")
     if choice.guests and choice.every:
         raise UsageError("--vm and --all exclude each other")
+    for name in choice.models:
+        if not name.startswith(CUSTOM) and name not in _models():
+            more = near(name, _models()) or "unmask models lists all"
+            raise UsageError(f"--as {name}: there is no such CPU model; {more}")
+
+
+def _models() -> tuple[str, ...]:
+    """Return the names that `--as` may have, beside a cluster's own models."""
+    proxmox = sorted({*catalogue.proxmox_names(), *catalogue.proxmox_cpu_names()})
+    return ("host", "max", *proxmox, *catalogue.names())
 
 
 def _targets(asked: Asked, choice: Choice) -> tuple[Settings, tuple[Target, ...]]:
@@ -155,5 +170,5 @@ def _sites(asked: Asked, settings: Settings, wanted: Sequence[Target]) -> list[S
         options = collecting.options(asked, settings, wanted)
         read = collecting.read(wanted, options, note, verbose=asked.verbose)
         if read.nothing:
-            raise read.failures[0].error
+            raise typer.Exit(read.exit_code)  # what went wrong is said already
     return sites

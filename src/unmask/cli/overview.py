@@ -8,8 +8,8 @@ from __future__ import annotations
 
 COMMANDS = {
     "audit": "Show what every guest's CPU really is, and what is wrong with it.",
-    "collect": "Read a site and save that, to be judged together with others.",
-    "diff": "Show what changed between two audits: findings, guests, nodes, CPUs.",
+    "collect": "Read hypervisors and guests and save that, to be judged elsewhere.",
+    "diff": "Show what changed between two audits.",
     "bench": "Measure the cryptography of guests, and say why it is as fast as it is.",
     "baseline": "Show which CPU flags and models all nodes have in common.",
     "migrate-check": "Show which guests can move where, alive or stopped, and why not.",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
+import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -14,6 +16,19 @@ import typer.main
 from unmask import __version__
 from unmask.cli import completion, overview
 from unmask.cli.terminal import put
+from unmask.errors import UsageError
+
+WRONG: Any = typer.BadParameter.__base__
+"""typer's error about a command line, which it has no public name for."""
+INTERRUPTED = 130
+WORDS = (
+    ("Value error, ", ""),
+    ("Input should be a valid number.*", "a number is wanted"),
+    ("Input should be a valid integer.*", "a whole number is wanted"),
+    ("Input should be (greater|less) than or equal to", r"it must be \1 than or equal to"),
+    (r"\(Possible options: (.*)\)", r"(did you mean \1?)"),
+)
+"""What the libraries say of a wrong value, and how it is said here."""
 
 
 class LazyGroup(typer.core.TyperGroup):
@@ -67,12 +82,35 @@ def application() -> Any:
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Run the command line; always ends with `SystemExit` unless an error of ours is raised."""
+    """Run the command line; always ends with `SystemExit` unless an error of ours is raised.
+
+    Raises:
+        UsageError: The command line is wrong.
+    """
     if completion.VARIABLE in os.environ:
         completion.prepare()
-    application().main(
-        list(arguments), prog_name=completion.PROGRAM, complete_var=completion.VARIABLE
-    )
+    try:
+        code = application().main(
+            list(arguments),
+            prog_name=completion.PROGRAM,
+            complete_var=completion.VARIABLE,
+            standalone_mode=False,
+        )
+    except typer.Abort:
+        sys.exit(INTERRUPTED)
+    except WRONG as error:
+        raise UsageError(_sentence(error)) from None
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _sentence(error: Any) -> str:
+    """Return what is wrong with a command line, in one line that says where to look."""
+    text = error.format_message().strip()
+    for words, ours in WORDS:
+        text = re.sub(words, ours, text)
+    text = " ".join(text.split())
+    path = error.ctx.command_path if error.ctx else completion.PROGRAM
+    return f"{text if text[-1:] in '.?' else f'{text}.'} See {path} --help"
 
 
 def _plain(make: Any, **options: Any) -> Any:

@@ -69,7 +69,10 @@ FIXING = (
     Need("Mapping.Use", "/mapping/cpu", "giving guests custom CPU models", since="9.1"),
 )
 """Beside what tells where a guest could still move with its new CPU. Before 9.1 whoever may read
-the nodes may give guests custom models ($check_cpu_model_access of PVE/API2/Qemu.pm)."""
+the nodes may give guests custom models ($check_cpu_model_access of PVE/API2/Qemu.pm).
+
+What runs in a guest decides about `--cpu recommended`, and `--verify` looks into it afterwards:
+both take `AGENT` too, or a login by SSH."""
 MODELS = (Need("Mapping.Modify", "/mapping/cpu", "making custom CPU models", since="9.1"),)
 """Who has it can change every custom model, and with it every guest that uses one. Before 9.1 no
 privilege lets one make them."""
@@ -79,6 +82,7 @@ PURPOSES = (
     Purpose("audit + agent", "UnmaskAgent", READING + AGENT),
     Purpose("migrate-check", "UnmaskMove", READING + MOVING),
     Purpose("fix", "UnmaskFix", READING + MOVING + FIXING),
+    Purpose("fix + agent", "UnmaskFixAgent", READING + MOVING + FIXING + AGENT),
     Purpose("fix + models", "UnmaskFixModels", READING + MOVING + FIXING + MODELS),
 )
 

@@ -11,6 +11,11 @@ from unmask.errors import InputError, TargetError, UnmaskError, UsageError
 from unmask.model.source import Source
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+KINDS = (
+    "a target is a saved inventory, a copy of /etc/pve, libvirt's XML, or a hypervisor's address "
+    "such as pve://HOST or qemu:///system (unmask audit --help has all)"
+)
+"""The end of a sentence about something that is none."""
 _SOCKETS = ("libvirt-sock", "libvirt-sock-ro", "virtqemud-sock", "virtqemud-sock-ro")
 
 
@@ -64,16 +69,15 @@ def source_for(target: str, sources: Sequence[Source]) -> Source:
                 return source
     except OSError as error:
         raise TargetError(f"cannot be read: {error.strerror}") from error
-    readable = "; ".join(sorted(source.summary for source in sources))
     scheme = _SCHEME.match(target)
     if scheme:
         web = scheme[1].lower() in ("http", "https")
         hint = " (write pve://HOST[:PORT] for the API of Proxmox VE)" if web else ""
-        raise UsageError(f"{scheme[1]}:// is not a kind of target{hint}; a target is: {readable}")
-    raise _refusal(Path(target), readable)
+        raise UsageError(f"{scheme[1]}:// is not a kind of target{hint}; {KINDS}")
+    raise _refusal(Path(target))
 
 
-def _refusal(path: Path, readable: str) -> UnmaskError:
+def _refusal(path: Path) -> UnmaskError:
     """Return why no source reads what is at `path`."""
     try:
         if path.is_dir():
@@ -92,4 +96,4 @@ def _refusal(path: Path, readable: str) -> UnmaskError:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         return TargetError(f"cannot be read: {reason}")
-    return InputError(f"{what}; a target is: {readable}")
+    return InputError(f"{what}; {KINDS}")

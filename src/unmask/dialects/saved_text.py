@@ -60,6 +60,9 @@ def _parsed(form: Form, text: str) -> dict[str, Any]:
         value = json.loads(text, object_pairs_hook=_unique_keys)
     except RecursionError as error:
         raise InputError(f"{form.no}: the JSON is nested too deeply") from error
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{form.no}: it is no JSON from {where} on") from error
     except ValueError as error:
         raise InputError(f"{form.no}: {error}") from error
     if not isinstance(value, dict):

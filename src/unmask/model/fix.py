@@ -38,5 +38,7 @@ class FixDocument:
     """For `unmask undo`; "" where nothing was begun."""
     verdict: str = ""
     """Why nothing was written, a full sentence; "" where something was begun or asked for."""
+    ways: str = ""
+    """The options by which the target was entered, for the commands that are named; shell words."""
     gaps: tuple[Gap, ...] = ()
     """What could not be read of the guests that are planned."""

@@ -158,6 +158,7 @@ def _undo(document: FixDocument) -> str:
     phases = {item.phase for item in document.results}
     if phases <= {"planned", "refused", "undone"}:
         return f"This is run {run}, of which nothing is left to take back."
+    ways = f" {document.ways}" if document.ways else ""
     if "failed" in phases:
-        return f"This is run {run}; unmask recover looks what the guests have now."
-    return f"This is run {run}; unmask undo {run} takes it back."
+        return f"This is run {run}; unmask recover{ways} looks what the guests have now."
+    return f"This is run {run}; unmask undo {run}{ways} takes it back."
