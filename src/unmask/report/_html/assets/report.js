@@ -71,6 +71,9 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button.copy");
     if (button) copy(button, button.previousElementSibling.textContent);
+    /* The same link again changes no address, and its target may be folded since. */
+    const link = event.target.closest?.("a[href^='#']");
+    if (link && link.hash === location.hash) reveal();
   });
 
   /* Guests: filter and sort. A guest is a body of the table with a line and its details. */
