@@ -20,8 +20,10 @@ from unmask.dialects import saved
 EXAMPLE = ROOT / "examples" / "ansible"
 HOMELAB = ROOT / "examples" / "homelab"
 HALL = FIXTURES / "libvirt" / "hall"
+pytestmark = pytest.mark.timeout(900)
+
 PROGRAMS = Path(sys.executable).parent
-SECONDS = 200
+SECONDS = 280
 
 INVENTORY = """\
 [hypervisors]
@@ -147,15 +149,12 @@ def test_the_second_run_is_compared_with_the_first(team: Team) -> None:
     first = team.play()
     assert first.returncode == 0, first.stdout + first.stderr
     assert not (team.reports / "diff.md").exists()
-    again = team.play()
-    assert again.returncode == 0, again.stdout + again.stderr
-    text = (team.reports / "diff.md").read_text()
-    assert "## New findings" not in text
-    assert "unchanged" in text
     vault = team.directory / "homelab/nodes/alder/qemu-server/108.conf"
     vault.with_name("109.conf").write_text("cpu: Icelake-Client\nostype: l26\nname: newcomer\n")
     worse = team.play()
     assert worse.returncode != 0
-    assert "new findings: see diff.md" in worse.stdout
-    assert "`berlin:homelab/109 newcomer`" in (team.reports / "diff.md").read_text()
+    assert "new findings: see diff.md" in worse.stdout, worse.stdout[-6000:]
+    text = (team.reports / "diff.md").read_text()
+    assert "`berlin:homelab/109 newcomer`" in text
+    assert "gone" not in text
     assert not list((team.directory / "tmp").glob("*unmask*"))
