@@ -135,4 +135,5 @@ def _ask(prompt: str) -> str:
     """Ask at the terminal, without showing what is typed."""
     import getpass  # noqa: PLC0415 - rarely needed
 
+    terminal.progress("")  # what is shown of the run would stand before the question
     return getpass.getpass(f"unmask: {prompt}")

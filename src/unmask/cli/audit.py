@@ -132,17 +132,19 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     if read.nothing:
         raise typer.Exit(read.exit_code)
     if save:
-        files.write(save, saved.dump(read.inventory), files.PRIVATE)
-    report = document.build(
-        read.inventory,
-        rules,
-        version=__version__,
-        started=begun,
-        acceptances=acceptances,
-        finders=plugins.load("unmask.workloads", "WORKLOAD", Finder),
-        measured=measured,
-        moving=plugins.load("unmask.rules", "RULE", Rule) if reporting.moves(wanted) else (),
-    )
+        with terminal.working("saving what was read"):
+            files.write(save, saved.dump(read.inventory), files.PRIVATE)
+    with terminal.working(f"judging {len(read.inventory.guests)} guests"):
+        report = document.build(
+            read.inventory,
+            rules,
+            version=__version__,
+            started=begun,
+            acceptances=acceptances,
+            finders=plugins.load("unmask.workloads", "WORKLOAD", Finder),
+            measured=measured,
+            moving=plugins.load("unmask.rules", "RULE", Rule) if reporting.moves(wanted) else (),
+        )
     _remark(report, acceptances)
     reporting.write(report, wanted)
     failed = read.exit_code

@@ -120,7 +120,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         raise typer.Exit(read.exit_code)
     if save:
         files.write(save, saved.dump(read.inventory), files.PRIVATE)
-    document = _document(read.inventory, question)
+    with terminal.working(f"comparing {len(read.inventory.hosts)} nodes"):
+        document = _document(read.inventory, question)
     _write(document, form, output)
     raise typer.Exit(read.exit_code or int(_lost(document)))
 

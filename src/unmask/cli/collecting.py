@@ -131,6 +131,12 @@ def options(
     return access.options(wanted, over, like)
 
 
+def _reading(text: str) -> None:
+    """Show what is read, but not where SSH may ask for a password in the same line."""
+    if "ssh" not in text:
+        terminal.progress(text)
+
+
 def read(
     wanted: Sequence[Target],
     options_for: Callable[[str], CollectOptions],
@@ -145,10 +151,11 @@ def read(
         [item.address for item in wanted],
         lambda address: targets.source_for(address, sources),
         options_for,
-        terminal.say if verbose else lambda _: None,
+        terminal.say if verbose else _reading,
         visit,
         site,
     )
+    terminal.progress("")
     for sentence in (*(failure.sentence for failure in found.failures), *found.notes):
         terminal.say(sentence)
     return found

@@ -212,7 +212,8 @@ def _fixed(
     begun = started()
     where = fixing.site(asked, which[0])
     planner = Planner(where, cpu, acks, changing.opener(asked))
-    wished = fixing.chosen(where, *which)
+    with terminal.working(f"judging {len(where.inventory.guests)} guests"):
+        wished = fixing.chosen(where, *which)
     if not wished:
         terminal.say(_nobody(which[1], where, looked=not asked.no_probe))
     planner.plans(wished)

@@ -102,7 +102,8 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         raise typer.Exit(read.exit_code)
     if save:
         files.write(save, saved.dump(read.inventory), files.PRIVATE)
-    document = answer(read.inventory, question)
+    with terminal.working(f"working out the moves of {len(read.inventory.guests)} guests"):
+        document = answer(read.inventory, question)
     _write(document, form, output)
     raise typer.Exit(read.exit_code or move_verdict.exit_code(document, strict=strict))
 

@@ -100,11 +100,12 @@ def write(document: Document, asked: Sequence[Wanted]) -> None:
         UsageError: One cannot be written; then none is.
     """
     columns = _page()
-    made = [(item.path, item.form.render(document, columns)) for item in asked if item.path]
-    files.write_all(made)
-    for item in asked:
-        if item.path is None:
-            terminal.put(_shown(document, item.form))
+    with terminal.working("making the report"):
+        made = [(item.path, item.form.render(document, columns)) for item in asked if item.path]
+        files.write_all(made)
+        shown = [_shown(document, item.form) for item in asked if item.path is None]
+    for text in shown:
+        terminal.put(text)
 
 
 def _page() -> int:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TextIO
 
 from unmask.errors import UsageError
@@ -13,6 +16,8 @@ from unmask.report._text import clean
 
 PLAIN_WIDTH = 120
 """Columns of a report that goes to a file or a pipe."""
+MOMENT = 0.5
+"""Seconds for which nobody needs to be told what is going on."""
 BROKEN_PIPE = 141
 """What a process ends with, as shells see it, when its reader has gone (128 + SIGPIPE)."""
 
@@ -41,6 +46,32 @@ def progress(text: str) -> None:
             sys.stderr.flush()
     except OSError:
         abandon(sys.stderr)
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """Show what is being done, and for how long, once it takes more than a moment.
+
+    For work that says nothing of itself and asks nobody anything; where standard error is no
+    terminal nothing is shown.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    over, began = threading.Event(), time.monotonic()
+
+    def tick() -> None:
+        while not over.wait(MOMENT):
+            progress(f"{text} ({time.monotonic() - began:.0f} s)")
+
+    ticking = threading.Thread(target=tick, name="unmask-progress", daemon=True)
+    ticking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        ticking.join()
+        progress("")
 
 
 def put(text: str) -> None:

@@ -1,0 +1,105 @@
+"""What a terminal shows of work that takes its time, and what is left of that in the end."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from benchmarks.sample import inventory
+
+from support.peers import environment
+from support.unmask_command import UNMASK, unmask
+from unmask.cli import terminal
+from unmask.dialects import saved
+
+GUESTS = 3000
+"""Enough for a second of judging on any machine."""
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("big") / "big.json"
+    path.write_text(saved.dump(inventory(GUESTS)))
+    return path
+
+
+def shown(*words: str) -> tuple[str, str]:
+    """Return what a command prints to a pipe, and what it shows on a terminal meanwhile."""
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen(
+        [UNMASK, *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=environment(),
+    )
+    os.close(theirs)
+    heard: list[bytes] = []
+
+    def listen() -> None:
+        try:
+            while chunk := os.read(ours, 65536):
+                heard.append(chunk)
+        except OSError:  # Linux answers so when the other end is closed
+            pass
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    output, _ = done.communicate(timeout=120)
+    listener.join()
+    os.close(ours)
+    return output.decode(), b"".join(heard).decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("audit",), rf"judging {GUESTS} guests \([0-9]+ s\)"),
+        (("migrate-check",), rf"working out the moves of {GUESTS} guests \([0-9]+ s\)"),
+    ],
+)
+def test_what_takes_long_is_told_and_taken_away(
+    big: Path, words: tuple[str, ...], said: str
+) -> None:
+    output, screen = shown(*words, str(big))
+    assert re.search(said, screen), screen
+    assert "reading" in screen
+    assert screen.endswith("\r\x1b[K")  # the line is free again
+    assert "\x1b[K" not in output
+    assert all(line.startswith("\r") for line in screen.split("\x1b[K")[:1])
+
+
+def test_nothing_is_told_where_nobody_looks(big: Path) -> None:
+    assert unmask("audit", str(big)).errors == ""
+
+
+def test_what_is_quick_or_asks_somebody_is_not_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(terminal, "progress", said.append)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with terminal.working("quick work"):
+        pass
+    assert said == [""]
+    monkeypatch.setattr(terminal, "MOMENT", 0.01)
+    with terminal.working("slow work"):
+        while len(said) < 4:
+            time.sleep(0.01)
+    assert said[1].startswith("slow work (0 s)")
+    assert said[-1] == ""
+
+
+def test_an_error_takes_the_line_away_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(terminal, "progress", said.append)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with pytest.raises(KeyboardInterrupt), terminal.working("work"):
+        raise KeyboardInterrupt
+    assert said == [""]
