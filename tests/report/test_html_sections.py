@@ -180,6 +180,16 @@ def test_nodes_that_differ_are_marked_and_unknown_ones_say_why() -> None:
     assert "aes" not in table.differing
 
 
+def test_a_node_that_no_table_has_says_why_nothing_is_known_of_it() -> None:
+    told = rich()
+    tern = next(host for host in told.inventory.hosts if host.name == "tern")
+    alone = replace(told, inventory=replace(told.inventory, hosts=(tern,)), moves=())
+    (made,) = cluster_map.build(alone, labels(alone))
+    assert made.tables == ()
+    assert [row.ref.text for row in made.unknown] == ["tern"]
+    assert "no cpuinfo of this node" in html_tree.read(render(alone, 0)).one(id="cluster-map").text
+
+
 def test_guests_that_see_the_same_are_one_line() -> None:
     work, defences = flags.build(rich(), labels(rich()))
     assert not work.defences

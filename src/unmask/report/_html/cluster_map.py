@@ -96,6 +96,12 @@ class ClusterMap:
     """Different CPU model names."""
     custom_models: str
 
+    @property
+    def unknown(self) -> tuple[NodeRow, ...]:
+        """Return the nodes of which nothing is known and that no table of flags has."""
+        shown = {row for table in self.tables for row in table.rows}
+        return tuple(row for row in self.rows if row.why and row not in shown)
+
 
 def build(document: Document, labels: Labels) -> tuple[ClusterMap, ...]:
     """Return a map for each cluster that has nodes, and one for hosts that are in none."""
