@@ -8,14 +8,10 @@ from dataclasses import replace
 import pytest
 
 from support import golden
-from support.documents import HOSTILE, document, finding, lab
-from unmask.model.cpu import Remark, RemarkKind
-from unmask.model.finding import Finding, Outcome, Problem, Severity
+from support.documents import HOSTILE, document, finding, lab, many
+from unmask.model.finding import Outcome, Problem, Severity
 from unmask.model.inventory import Gap, GuestState, Inventory, Platform
-from unmask.model.report import Document
-from unmask.report import _detail
-from unmask.report._text import wrap
-from unmask.report.table import FORMAT, FULL, render, render_coloured
+from unmask.report.table import FORMAT, render, render_coloured
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
 COMMANDS = ("unmask ", "qm ", "virsh ")
@@ -205,18 +201,6 @@ def test_of_very_many_different_gaps_the_rest_is_counted() -> None:
     assert "and 60 more: --full shows them" in text
 
 
-def many(code: str, count: int) -> list[Finding]:
-    return [
-        finding(
-            code,
-            f"lab/{number}",
-            f"vm{number}",
-            Problem(Severity.LOW, f"says {number}", command=f"do {number}"),
-        )
-        for number in range(100, 100 + count)
-    ]
-
-
 def test_of_many_findings_of_one_code_the_rest_is_only_named() -> None:
     alone = render(document(Outcome(tuple(many("TST001", 9)))), 0)
     assert "says 108" in alone
@@ -253,94 +237,9 @@ def test_what_the_guest_tells_settles_what_depends_on_an_unknown_host() -> None:
     assert row(text, "101 nas")[5:8] == ["yes", "no", "v2"]  # a rule says that they differ
 
 
-def crowded() -> Inventory:
-    """Return the lab with 60 guests more."""
-    inventory = lab()
-    guests = tuple(
-        replace(inventory.guests[1], subject=f"lab/{number}", ident=str(number), name=f"vm{number}")
-        for number in range(107, 167)
-    )
-    return replace(inventory, guests=(*inventory.guests, *guests))
-
-
-def full(page: Document, width: int = 0) -> str:
-    return FULL.render(page, width)
-
-
-def test_of_many_findings_the_report_is_short_and_says_so() -> None:
-    """More than a newcomer reads: what is wrong, and how to see why."""
-    severe = finding(
-        "TST001", "lab/100", "vpn", Problem(Severity.HIGH, "bad", ("why",), "Mend it.")
-    )
-    host = finding("TST003", "lab/one", "one", Problem(Severity.LOW, "old", ("x",), "Renew it."))
-    page = document(Outcome((severe, host, *many("TST002", 40))), crowded())
-    short = render(page, 0)
-    assert "lab/100 vpn: bad" in short
-    assert "- why" not in short
-    assert "lab/one: old" in short
-    assert "remedy: Renew it." in short  # no guest, whose remedies have a part of their own
-    assert "lab/105 vm105 and 34 more" in short
-    assert "says 100" not in short.partition("What to do")[0]
-    assert "--full shows the evidence" in short
-    assert FULL.coloured
-    for text in (full(page), ESCAPE.sub("", FULL.coloured(page, 0))):
-        assert "- why" in text
-        assert "remedy: Mend it." in text
-        assert all(f"says {number}" in text for number in range(100, 140))
-        assert "--full" not in text
-
-
-def test_few_findings_are_shown_with_all_that_is_known() -> None:
-    page = document(Outcome(tuple(many("TST002", _detail.MANY))))
-    assert f"says {99 + _detail.MANY}" in render(page, 0)
-    assert "short report" not in render(page, 0)
-    page = document(Outcome(tuple(many("TST002", _detail.MANY + 1))))
-    assert "short report" in render(page, 0)
-
-
-def test_the_whole_report_leaves_nothing_out() -> None:
-    gaps = tuple(Gap(f"lab/{n}", f"10.0.0.{n} does not answer") for n in range(100))
-    page = document(Outcome(tuple(many("TST002", 60))))
-    held = replace(page, inventory=replace(page.inventory, gaps=gaps))
-    assert "10.0.0.99" in full(held)
-    assert "10.0.0.99" not in render(held, 0)
-    assert "more: --full shows them" in render(held, 0)
-
-
-def test_words_that_declare_nothing_are_told() -> None:
-    inventory = lab()
-    remark = Remark(RemarkKind.NOTE, '"espresso" in its notes is no kind of workload: known are x.')
-    guest = replace(inventory.guests[0], remarks=(remark,))
-    text = render(document(Outcome(), replace(inventory, guests=(guest,))), 0)
-    assert '  lab/100: "espresso" in its notes is no kind of workload' in text
-
-
 def test_below_a_hundred_columns_one_column_has_both_cpus() -> None:
     text = render(document(), 99)
     assert text.splitlines()[0].split()[:3] == ["GUEST", "NODE", "CPU"]
     assert "kvm64* > host" in row(text, "100 vpn-gateway")
     assert "(not x): x is what is configured" in text
     assert "CONFIGURED" in render(document(), 100).splitlines()[0]
-
-
-FINGERPRINT = ":".join(f"{number:02X}" for number in range(32))
-
-
-@pytest.mark.parametrize("width", [40, 80])
-def test_a_long_word_is_parted_where_it_has_joints(width: int) -> None:
-    lines = wrap(f"its fingerprint is {FINGERPRINT}, not another", width, "  ")
-    assert all(len(line) <= width for line in lines)
-    parts = [line.split()[-1] for line in lines if ":" in line]
-    assert all(part.endswith((":", ",", "another")) for part in parts)
-    assert FINGERPRINT in "".join(line.strip() for line in lines).replace("is", "is ")
-
-
-def test_a_word_without_joints_is_broken_and_ends() -> None:
-    assert wrap("x" * 100, 40) == ["x" * 40, "x" * 40, "x" * 20]
-    assert wrap("a " + "x" * 50, 40) == ["a", "x" * 40, "x" * 10]
-    assert "".join(wrap("/" * 100, 40)) == "/" * 100
-
-
-def test_the_number_from_which_reports_are_short_is_documented() -> None:
-    page = (golden.ROOT / "docs/formats.md").read_text(encoding="utf-8")
-    assert f"With more than {_detail.MANY} findings the table is short" in page

@@ -67,3 +67,21 @@ def test_a_long_list_is_counted() -> None:
     names = [f"guest{number}" for number in range(LISTED + 3)]
     assert listed(names).endswith(f"guest{LISTED - 1} and 3 more")
     assert listed(names[:2]) == "guest0, guest1"
+
+
+FINGERPRINT = ":".join(f"{number:02X}" for number in range(32))
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_a_long_word_is_parted_where_it_has_joints(width: int) -> None:
+    lines = wrap(f"its fingerprint is {FINGERPRINT}, not another", width, "  ")
+    assert all(len(line) <= width for line in lines)
+    parts = [line.split()[-1] for line in lines if ":" in line]
+    assert all(part.endswith((":", ",", "another")) for part in parts)
+    assert FINGERPRINT in "".join(line.strip() for line in lines).replace("is", "is ")
+
+
+def test_a_word_without_joints_is_broken_and_ends() -> None:
+    assert wrap("x" * 100, 40) == ["x" * 40, "x" * 40, "x" * 20]
+    assert wrap("a " + "x" * 50, 40) == ["a", "x" * 40, "x" * 10]
+    assert "".join(wrap("/" * 100, 40)) == "/" * 100

@@ -73,3 +73,16 @@ def made_up() -> Outcome:
         ),
         accepted=(Accepted(finding("TST002", "lab/106", "emulated", note), "a toy", "2027-01-31"),),
     )
+
+
+def many(code: str, count: int) -> list[Finding]:
+    """Return so many findings of one code, each of a guest of its own and with a command."""
+    return [
+        finding(
+            code,
+            f"lab/{number}",
+            f"vm{number}",
+            Problem(Severity.LOW, f"says {number}", command=f"do {number}"),
+        )
+        for number in range(100, 100 + count)
+    ]
