@@ -42,7 +42,7 @@ def test_the_table_says_the_same(command: Command, tmp_path: Path) -> None:
     assert (answer.code, answer.errors) == (1, "")
     lines = answer.output.splitlines()
     place = next(index for index, line in enumerate(lines) if line.startswith("  problem  "))
-    assert "unknown key 'adress'" in " ".join(" ".join(lines[place : place + 2]).split())
+    assert "unknown key 'adress'" in " ".join(" ".join(lines[place : place + 5]).split())
     assert any(line.strip().startswith("-> correct it") for line in lines[place:])
     assert lines[-1].startswith("1 problem; ")
     assert max(map(len, lines)) <= 100

@@ -92,6 +92,8 @@ def commands(lab: Lab) -> list[tuple[str, ...]]:
         ("bench", target, *ca, "-v", "--vm", "101", "--quick", "--save", "bench.json"),
         ("fix", target, *ca, "-v", "--vm", "101", "--cpu", "recommended"),
         ("fix", target, *ca, "-v", "--vm", "101", "--cpu", "host", "--yes", *ACKNOWLEDGED),
+        ("collect", target, *ca, "-v", "--save", "site.json"),
+        ("diff", "no.json", "none.json"),
         ("history", "--format", "json"),
         ("undo", "20260101-000000-000000", *ca),
         ("recover", *ca),

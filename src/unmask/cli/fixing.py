@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from unmask import plugins
-from unmask.cli import choices, collecting, guests
+from unmask.cli import choices, collecting, guests, terminal
 from unmask.cli.collecting import Asked
 from unmask.dialects.libvirt import cpu_same
 from unmask.engine import run as judging
@@ -166,13 +166,16 @@ class Planner:
             UnmaskError: There is none for the only guest that is asked for.
         """
         cases = self.where.cases()
-        for guest in wanted:
+        for number, guest in enumerate(wanted, 1):
+            if len(wanted) > 1:
+                terminal.progress(f"planning guest {number} of {len(wanted)}")
             try:
                 self.made.append(self._plan(guest, self.where.inventory, cases))
             except UnmaskError as error:
                 if len(wanted) == 1:
                     raise
                 self.refused.append((guest.subject, str(error)))
+        terminal.progress("")
 
     def _plan(self, guest: Guest, read: Inventory, cases: Sequence[GuestCase]) -> Plan:
         before = self._before(guest) if self.where.live else None
