@@ -8,5 +8,3 @@ mkdir -p "$out"
 .venv/bin/unmask --show-completion bash >"$out/unmask"
 .venv/bin/unmask --show-completion fish >"$out/unmask.fish"
 .venv/bin/unmask --show-completion zsh >"$out/_unmask"
-# zsh loads the file as the function that it is to call, so the first time it has to answer too.
-echo '_unmask_completion "$@"' >>"$out/_unmask"

@@ -82,6 +82,7 @@ run() { # a directory and a command
         root=$1
         debs=$2
         shift 2
+        mount --bind "$root" "$root" # tests in it make namespaces, which wants a mount as the root
         mount -t proc proc "$root/proc"
         mount --rbind /sys "$root/sys"
         mount --rbind /dev "$root/dev"

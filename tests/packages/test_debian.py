@@ -5,6 +5,7 @@ Each test goes on where the one before it ended, as an administrator would.
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -121,6 +122,14 @@ def test_removing_it_leaves_nothing(debian: Debian, before: set[str]) -> None:
     debian.said("apt-get purge --yes --quiet unmask")
     left = {name for name in debian.files(*PLACES) - before if "unmask" in name}
     assert left == set()
+
+
+def test_the_packages_that_the_page_on_installing_names_are_there(debian: Debian) -> None:
+    page = (ROOT / "docs/install.md").read_text(encoding="utf-8")
+    named = re.findall(r"apt install ([a-z0-9 .-]+?)(?: +#|`|\n)", page)
+    packages = sorted({name for line in named for name in line.split() if name[0] not in ".-"})
+    assert {"python3-paramiko", "libvirt-dev", "pipx"} <= set(packages)
+    debian.said(f"apt-cache show {' '.join(packages)} >/dev/null")
 
 
 def test_the_shells_find_the_completions(debian: Debian, packages: Packages) -> None:
