@@ -50,5 +50,5 @@ pictures: ## take the pictures of the HTML report in docs/images anew
 	$(BIN)/python tools/report_pictures.py
 
 clean: ## remove everything that make has made in this checkout
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .coverage dist build
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
