@@ -32,6 +32,8 @@ from support import peers
 
 PROGRAMS = ("chromium", "google-chrome", "chromium-browser")
 """In the order in which tools/setup.sh looks for them."""
+PATIENCE = 120_000
+"""Milliseconds that anything may take: pages may be long, and the machine busy."""
 LOUD = frozenset({"error", "warning", "assert"})
 """Types of console messages that nobody should have to see."""
 
@@ -92,6 +94,7 @@ class Reader:
             offline=True,
             accept_downloads=False,
         )
+        context.set_default_timeout(PATIENCE)
         self._contexts.append(context)
         page = context.new_page()
         self._watch(context, page, address)

@@ -12,8 +12,6 @@ from playwright.sync_api import Page
 
 SMALLEST = 12
 """CSS pixels of the smallest text."""
-PATIENCE = 120_000
-"""Milliseconds: a page may be fifty screens high, and the machine busy."""
 
 STICKING_OUT = """() => {
   const width = document.documentElement.clientWidth;
@@ -71,13 +69,12 @@ def picture(page: Page, folder: Path, name: str) -> Image.Image:
     """
     kept = Path(os.environ.get("UNMASK_SCREENSHOTS") or folder)
     kept.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=kept / f"{name}-top.png", animations="disabled", timeout=PATIENCE)
+    page.screenshot(path=kept / f"{name}-top.png", animations="disabled")
     data = page.screenshot(
         path=kept / f"{name}.png",
         full_page=True,
         animations="disabled",
         scale="css",
-        timeout=PATIENCE,
     )
     return Image.open(BytesIO(data))
 
