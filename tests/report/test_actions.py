@@ -10,6 +10,8 @@ import pytest
 from support.documents import document, lab
 from support.hostile_document import hostile
 from support.report_document import rich
+from unmask.engine.merge import merge
+from unmask.engine.site import of_site
 from unmask.model.finding import Finding, Outcome, Problem, Severity
 from unmask.model.inventory import GuestState, Inventory, Platform
 from unmask.model.report import Document
@@ -156,6 +158,20 @@ def test_the_target_is_the_one_that_has_the_guest() -> None:
 def test_a_guest_without_a_plain_name_has_the_rule_s_own_command(ident: str) -> None:
     guest = {"ident": ident, "name": ident, "subject": "lab/101"}
     assert command(AES, **guest) == "unmask fix lab --vm lab/101 --cpu recommended --dry-run"
+
+
+@pytest.mark.parametrize("targets", [("a.json", "b.json"), ("all.json",)])
+def test_a_guest_of_a_site_is_called_as_its_own_target_calls_it(targets: tuple[str, ...]) -> None:
+    both = merge([of_site(lab(), "bern"), of_site(lab(), "oslo")]).inventory
+    findings = tuple(replace(AES, subject=f"{site}:lab/101") for site in ("bern", "oslo"))
+    page = document(Outcome(findings), both)
+    page = replace(page, run=replace(page.run, targets=targets))
+    words = [item.command.split()[2:5] for item in actions(page)]
+    if len(targets) > 1:
+        assert words == [["TARGET", "--vm", "101"]] * 2
+    else:
+        names = ["bern:nas", "oslo:nas"]
+        assert words == [["all.json", "--vm", name] for name in names]
 
 
 def test_hostile_names_reach_no_command_line() -> None:

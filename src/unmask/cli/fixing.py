@@ -15,7 +15,7 @@ from unmask.cli.collecting import Asked
 from unmask.dialects.libvirt import cpu_same
 from unmask.engine import run as judging
 from unmask.engine.cases import guest_cases
-from unmask.engine.collect import Collected
+from unmask.engine.collect import Collected, Visit
 from unmask.errors import ChangeError, TargetError, UnmaskError, UsageError
 from unmask.fixes import _pve_value
 from unmask.fixes._target import Target as ChangeTarget
@@ -70,18 +70,11 @@ def site(asked: Asked, named: Sequence[str] = ()) -> Site:
         )
     options_for = collecting.options(asked, settings, wanted)
     seen: dict[str, tuple[bool, CollectOptions]] = {}
-    look = guests.visitor(settings)
+    look = _only(named, guests.visitor(settings))
 
     def note(source: Source, target: str, found: Inventory, options: CollectOptions) -> Inventory:
         seen[target] = (source.live, options)
-        if not named:
-            return look(source, target, found, options)
-        words = set(words_of(named))
-        inside = tuple(item for item in found.guests if words & _names(item))
-        looked = look(source, target, replace(found, guests=inside), options)
-        visited = {item.subject: item for item in looked.guests}
-        every = tuple(visited.get(item.subject, item) for item in found.guests)
-        return replace(looked, guests=every)
+        return look(source, target, found, options)
 
     def outside(_s: Source, _t: str, found: Inventory, _o: CollectOptions) -> Inventory:
         return found
@@ -99,6 +92,22 @@ def site(asked: Asked, named: Sequence[str] = ()) -> Site:
     if address not in seen:
         raise TargetError(f"{address}: not read")
     return Site(address, *seen[address], read.inventory, again, measured)
+
+
+def _only(named: Sequence[str], look: Visit) -> Visit:
+    """Return a visit that looks into the named guests alone; into all where none is named."""
+    words = set(words_of(named))
+    if not words:
+        return look
+
+    def visit(source: Source, target: str, found: Inventory, options: CollectOptions) -> Inventory:
+        inside = tuple(item for item in found.guests if words & _names(item))
+        looked = look(source, target, replace(found, guests=inside), options)
+        visited = {item.subject: item for item in looked.guests}
+        every = tuple(visited.get(item.subject, item) for item in found.guests)
+        return replace(looked, guests=every)
+
+    return visit
 
 
 def _read(*words: Any, **more: Any) -> Collected:

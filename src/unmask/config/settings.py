@@ -76,9 +76,14 @@ class Settings:
     guests: tuple[GuestTable, ...] = ()
     """What it says of guests, in the order of the file."""
 
-    def named(self, name: str) -> Target | None:
-        """Return the target of this name."""
-        return next((target for target in self.targets if target.name == name), None)
+    def named(self, word: str) -> Target | None:
+        """Return the target of this name, else the only one of this address.
+
+        Reports print addresses: what they say to run shall find the login that is configured.
+        """
+        of_address = [target for target in self.targets if target.address == word]
+        alone = of_address[0] if len(of_address) == 1 else None
+        return next((target for target in self.targets if target.name == word), alone)
 
 
 def load(path: Path) -> Settings:

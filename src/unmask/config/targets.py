@@ -22,8 +22,8 @@ _SOCKETS = ("libvirt-sock", "libvirt-sock-ro", "virtqemud-sock", "virtqemud-sock
 def choose(arguments: Sequence[str], settings: Settings, root: Path) -> tuple[Target, ...]:
     """Return the targets to read; `root` is the directory that "/" means (another one in tests).
 
-    An argument that is the name of a configured target means that one. Without arguments they are
-    the configured ones, else the hypervisor that this machine is.
+    An argument that is the name of a configured target, or the address of just one, means that.
+    Without arguments they are the configured ones, else the hypervisor that this machine is.
 
     Raises:
         UsageError: There is nothing to read, or an argument is empty.

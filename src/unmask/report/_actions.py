@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from unmask.model.case import GuestCase
 from unmask.model.cpu import Accelerator, Origin
 from unmask.model.finding import Finding, Problem, Severity
-from unmask.model.inventory import GuestKind, GuestState, Platform
+from unmask.model.inventory import Guest, GuestKind, GuestState, Platform
 from unmask.model.reading import Known
 from unmask.model.report import Document
 from unmask.report._text import clean
@@ -89,7 +89,19 @@ class _Words:
     def __init__(self, document: Document) -> None:
         self.targets = document.run.targets
         guests = [case.guest for case in document.cases]
-        self.counts = Counter(word for guest in guests for word in set(guest.names))
+        self.apart = len(self.targets) > 1
+        self.counts = Counter(key for guest in guests for key in set(self._keys(guest)))
+
+    def _keys(self, guest: Guest) -> list[tuple[str, str]]:
+        """Return the words for a guest, each with where it is to be the only one.
+
+        A command names one target. Where several were read, each knows its own guests alone, and a
+        site that was collected does not know the name that it has here.
+        """
+        if not self.apart:
+            return [("", word) for word in guest.names]
+        own = f"{guest.site}:" if guest.site else ""
+        return [(guest.site, word) for word in guest.names if not (own and word.startswith(own))]
 
     def target(self, case: GuestCase) -> str:
         """Return the target that the guest was read from, or a word in its place."""
@@ -102,11 +114,11 @@ class _Words:
     def guest(self, case: GuestCase) -> str:
         """Return what `--vm` takes for this guest alone; "" where there is no such plain word."""
         guest = case.guest
-        words = (guest.ident, guest.name, *reversed(guest.names))
-        if guest.platform is Platform.LIBVIRT:
-            words = (guest.name, *words)
-        fitting = (word for word in words if self.counts[word] == 1 and PLAIN.fullmatch(word))
-        return next(fitting, "")
+        keys = self._keys(guest)
+        alone = [word for key, word in reversed(keys) if self.counts[key, word] == 1]
+        first = (guest.name, guest.ident) if guest.platform is Platform.LIBVIRT else (guest.ident,)
+        words = [*(word for word in (*first, guest.name) if word in alone), *alone]
+        return next(filter(PLAIN.fullmatch, words), "")
 
     def fix(self, case: GuestCase, cpu: str) -> str:
         """Return the command that plans a change; "" where the guest cannot be named."""
