@@ -17,6 +17,9 @@ GUESTS = """() => {
   }));
 }"""
 
+SHOWN = """() => [...document.querySelectorAll('#guest-table tr[data-subject]')]
+  .filter(row => row.checkVisibility()).map(row => row.dataset.subject)"""
+
 FINDINGS = """() => [...document.querySelectorAll('article.finding')].map(one => ({
   ...one.dataset,
   id: one.id,
@@ -46,7 +49,8 @@ def guests(page: Page) -> list[Any]:
 
 def shown(page: Page) -> list[str]:
     """Return the subjects of the rows that are to be seen, from top to bottom."""
-    return [row["subject"] for row in guests(page) if row["shown"]]
+    found: list[str] = page.evaluate(SHOWN)
+    return found
 
 
 def findings(page: Page) -> list[Any]:
