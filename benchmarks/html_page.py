@@ -67,8 +67,9 @@ def measured(browser: Browser, guests: int, rounds: int) -> list[Figure]:
 def _written(folder: Path, guests: int) -> Path:
     rules = plugins.load("unmask.rules", "RULE", Rule)
     told = document.build(
-        sample.inventory(guests), rules, version="0", started="2026-12-01T00:00:00Z", moving=rules
+        sample.inventory(guests), rules, version="0", started="2026-12-01T00:00:00Z"
     )
+    told = document.with_moves(told, rules)
     formats = {one.name: one for one in plugins.load("unmask.report", "FORMAT", Format)}
     page = folder / f"{guests}.html"
     page.write_text(formats["html"].render(told, 0), encoding="utf-8")

@@ -114,7 +114,9 @@ def test_the_output_file_is_written_whole(command: Command, tmp_path: Path) -> N
 def test_an_output_that_cannot_be_written_is_one_error(command: Command, tmp_path: Path) -> None:
     answer = command("audit", TARGET, "--output", str(tmp_path / "absent/report"))
     assert answer.code == 2
-    assert answer.errors.endswith("cannot be written: its directory does not exist: make it first\n")
+    assert answer.errors.endswith(
+        "cannot be written: its directory does not exist: make it first\n"
+    )
 
 
 def test_one_bad_target_does_not_stop_the_others(command: Command, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from support.visited_document import visited
 from unmask import plugins
 from unmask.engine import document
 from unmask.model.finding import Finding, Outcome, Problem, Rule, Severity
+from unmask.model.inventory import Inventory
 from unmask.model.report import Document
 from unmask.report._html import (
     cluster_map,
@@ -263,11 +264,14 @@ def test_blocks_of_a_page() -> None:
 # The whole
 
 
+def judged(inventory: Inventory) -> Document:
+    told = document.build(inventory, RULES, version="1", started="2026-12-01T08:00:00Z")
+    return document.with_moves(told, RULES)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_any_inventory_that_the_types_allow_is_a_page(seed: int) -> None:
-    told = document.build(
-        random_inventory(seed), RULES, version="1", started="2026-12-01T08:00:00Z", moving=RULES
-    )
+    told = judged(random_inventory(seed))
     root = html_tree.read(render(told, 0))
     rows = [one for one in root.all("tr") if "data-subject" in one.attributes]
     assert len(rows) == len(told.cases)
@@ -279,7 +283,5 @@ def test_any_inventory_that_the_types_allow_is_a_page(seed: int) -> None:
 
 def test_a_site_of_many_guests_stays_lean() -> None:
     """With 5,000 guests the page is to stay below 15 MB."""
-    told = document.build(
-        sample.inventory(400), RULES, version="1", started="2026-12-01T08:00:00Z", moving=RULES
-    )
+    told = judged(sample.inventory(400))
     assert len(render(told, 0)) / 400 < 3000

@@ -52,7 +52,7 @@ def inventory() -> Inventory:
 def rich() -> Document:
     """Return the whole document."""
     rules = plugins.load("unmask.rules", "RULE", Rule)
-    return document.build(
+    judged = document.build(
         inventory(),
         rules,
         version="1.2.3",
@@ -60,8 +60,8 @@ def rich() -> Document:
         acceptances=ACCEPTED,
         finders=plugins.load("unmask.workloads", "WORKLOAD", Finder),
         measured=measured(),
-        moving=rules,
     )
+    return document.with_moves(judged, rules)
 
 
 def measured() -> tuple[BenchResult, ...]:

@@ -117,6 +117,5 @@ def big_report(pages: Path) -> Written:
         version="1.2.3",
         started="2026-12-01T08:00:00Z",
         finders=plugins.load("unmask.workloads", "WORKLOAD", Finder),
-        moving=rules,
     )
-    return _rendered("big", pages, told)
+    return _rendered("big", pages, document.with_moves(told, rules))

@@ -143,8 +143,9 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
             acceptances=acceptances,
             finders=plugins.load("unmask.workloads", "WORKLOAD", Finder),
             measured=measured,
-            moving=plugins.load("unmask.rules", "RULE", Rule) if reporting.moves(wanted) else (),
         )
+        if reporting.moves(wanted):
+            report = document.with_moves(report, plugins.load("unmask.rules", "RULE", Rule))
     _remark(report, acceptances)
     reporting.write(report, wanted)
     failed = read.exit_code

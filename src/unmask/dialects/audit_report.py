@@ -11,7 +11,7 @@ import types
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from unmask.dialects import saved_text
 from unmask.dialects.records import WrongValueError, codec
@@ -196,7 +196,7 @@ def _known(kind: Any, value: Any) -> Any:
     codec.
     """
     if dataclasses.is_dataclass(kind) and isinstance(value, dict):
-        hints = _hints(kind)
+        hints = _hints(cast("type", kind))
         return {
             key: _known(hints[key], item)
             for key, item in value.items()

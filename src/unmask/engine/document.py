@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 from unmask.engine import accepted, moves
@@ -25,7 +26,6 @@ def build(
     acceptances: Sequence[Acceptance] = (),
     finders: Sequence[Finder] = (),
     measured: Sequence[BenchResult] = (),
-    moving: Sequence[Rule] = (),
 ) -> Document:
     """Return the judged document of one run.
 
@@ -39,8 +39,6 @@ def build(
         finders: What looks for encrypted workloads in the guests.
         measured: What `unmask bench` has measured. What CPU models amount to on a node is used
             instead of general figures; all of it is shown.
-        moving: The rules about moves, where the guests' moves are to be judged too. All of them:
-            one that is left out blocks nothing.
     """
     figures = tuple(result for result in measured if result.asks_what_if)
     cases = guest_cases(inventory, finders, figures)
@@ -55,9 +53,16 @@ def build(
         cases,
         outcome,
         rules=tuple(sorted(rules, key=lambda rule: rule.code)),
-        moves=moves.moves(inventory, moving, moves.Asked()) if moving else (),
         measured=tuple(sorted(measured, key=lambda result: (result.started, result.subject))),
     )
+
+
+def with_moves(document: Document, rules: Sequence[Rule]) -> Document:
+    """Return the document with where each guest could move.
+
+    `rules` are all there are: a rule about moves that is left out would block nothing.
+    """
+    return replace(document, moves=moves.moves(document.inventory, rules, moves.Asked()))
 
 
 def worst(outcome: Outcome) -> Severity | None:
