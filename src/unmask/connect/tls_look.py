@@ -105,7 +105,7 @@ def _ahead(answer: bytes, now: datetime) -> float | None:
     found = DATE.search(answer)
     try:
         said = email.utils.parsedate_to_datetime(found[1].decode("ascii")) if found else None
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter for the digits of a time zone
         return None
     if said is None:
         return None
