@@ -24,12 +24,12 @@ def started(environment: Mapping[str, str] | None = None) -> str:
     told = (os.environ if environment is None else environment).get(EPOCH, "")
     if not told:
         return _written(datetime.now(UTC))
-    if not (told.isascii() and told.isdigit()) or int(told[:20]) > LATEST:
+    if not (told.isascii() and told.isdigit()) or int(told.lstrip("0")[:20] or 0) > LATEST:
         raise UsageError(
             f"{EPOCH}={told[:40]}: not a number of seconds since 1970: set it to one (date +%s), "
             "or unset it"
         )
-    return _written(datetime.fromtimestamp(int(told), UTC))
+    return _written(datetime.fromtimestamp(int(told.lstrip("0") or 0), UTC))
 
 
 def _written(moment: datetime) -> str:
