@@ -51,7 +51,7 @@ def test_a_site_has_the_name_that_is_given(command: Command, tmp_path: Path) -> 
         (("--save", "a.json", "--site", "a:b"), "'a:b' cannot be a site's name"),
         (("--save", "a.json", "--site", "x" * 65), "cannot be a site's name"),
         (("--save", "-"), "--save - has no name to call the site by: add --site NAME"),
-        (("--save", "no/where/a.json"), "--save no/where/a.json: there is no such directory"),
+        (("--save", "no/where/a.json"), "no/where/a.json: cannot be written: its directory"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_read(

@@ -106,6 +106,63 @@ def test_a_device_takes_a_report(tmp_path: Path) -> None:
     assert (tmp_path / "a").stat().st_size
 
 
+def test_a_hyphen_is_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert chosen(output="-") == [("table", "-")]
+    assert chosen("json=-", "csv=a") == [("json", "-"), ("csv", "a")]
+    assert chosen("json=a", output="-") == [("table", "-"), ("json", "a")]
+    assert chosen("csv", output="-") == chosen("csv", "csv=-") == [("csv", "-")]
+    with pytest.raises(UsageError, match="cannot both go to standard output"):
+        chosen("json=-", "csv")
+
+
+def test_what_the_shell_has_opened_is_written_behind_what_is_there(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("precious\n")
+    words = [UNMASK, "audit", RICH, "--fail-on", "never"]
+    with log.open("a") as stream:
+        for more in (["--output", "/dev/stdout"], ["--format", "csv", "--format", "csv=/dev/fd/1"]):
+            subprocess.run([*words, *more], stdout=stream, timeout=120, check=True)
+    first, table, *_ = text = log.read_text().splitlines()
+    assert (first, table[:5]) == ("precious", "GUEST")
+    assert len([line for line in text if line.startswith('"site","subject"')]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--save", "-"), "--save -: the report goes to standard output too: add --output FILE"),
+        (("--save", "a", "--format", "json=a"), "a: two reports cannot be one file"),
+        (("--save", "no/a"), "no/a: cannot be written: its directory does not exist"),
+        (("--save", "loop"), "loop: cannot be written: Too many levels of symbolic links"),
+        (("--output", "loop"), "loop: cannot be written: Too many levels of symbolic links"),
+    ],
+)
+def test_places_that_cannot_be_are_refused_before_anything_is_read(
+    words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    answer = unmask("audit", "/does/not/exist", *words, directory=tmp_path)
+    assert (answer.code, answer.output) == (2, "")
+    assert said in answer.errors
+    assert "/does/not/exist" not in answer.errors
+
+
+@pytest.mark.parametrize("command", ["baseline", "migrate-check", "bench"])
+def test_other_commands_refuse_them_too(command: str, tmp_path: Path) -> None:
+    answer = unmask(command, "/does/not/exist", "--save", "-", directory=tmp_path)
+    assert "unmask: --save -: the report goes to standard output too" in answer.errors
+    answer = unmask(command, "/does/not/exist", "--save", "a", "--output", "a", directory=tmp_path)
+    assert (answer.code, answer.errors[:41]) == (2, "unmask: a: two reports cannot be one file")
+
+
+def test_what_was_read_alone_goes_to_standard_output(tmp_path: Path) -> None:
+    answer = unmask("audit", RICH, "--fail-on", "never", "--save", "-", "--output", "a",
+                    directory=tmp_path)  # fmt: skip
+    assert answer.report["schema"] == "unmask.inventory/1"
+    assert [item.name for item in tmp_path.iterdir()] == ["a"]
+
+
 def test_a_file_that_may_not_grow_so_large_leaves_all_as_they_were(tmp_path: Path) -> None:
     prlimit = shutil.which("prlimit")
     if not prlimit:

@@ -105,6 +105,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     """Show what every guest's CPU really is, and what is wrong with it."""
     begun = started()
     wanted = reporting.wanted(form or (), output, ticket=ticket, full=full)
+    files.check_save(save, [item.path for item in wanted])
     rules = choices.rules(selected, ignored)
     asked = Asked(
         target=target or (),

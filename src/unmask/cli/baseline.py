@@ -90,6 +90,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     It writes a custom model for them, too. The exit code is 1 where --compare finds that a node
     has lost flags.
     """
+    files.check_save(save, [output])
     question = Question(
         nodes=_words(nodes),
         needs=_flags(need),

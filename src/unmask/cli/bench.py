@@ -169,6 +169,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
 ) -> None:
     """Measure the cryptography of guests, and say why it is as fast as it is."""
     begun = started()
+    files.check_save(save, [output])
     shown = Shown(form, output, begun)
     wanted = document.Asked(
         before=_saved(compare) if compare else (),

@@ -15,9 +15,6 @@ from unmask.errors import UsageError
 from unmask.model.inventory import Inventory
 from unmask.report._text import listed
 
-STDOUT = Path("-")
-"""As `--save`: standard output, for `ssh HOST unmask collect ... > FILE`."""
-
 SAVE = typer.Option(
     "--save",
     metavar="FILE",
@@ -77,13 +74,13 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         site=_site(site, save),
         verbose=verbose,
     )
-    _check_place(save)
+    files.check([save])
     read = collecting.collected(asked, *collecting.chosen(asked))
     if read.nothing:
         terminal.say("nothing could be read, and nothing was saved")
         raise typer.Exit(read.exit_code)
     text = saved.dump(read.inventory)
-    if save == STDOUT:
+    if save == files.STDOUT:  # ssh HOST unmask collect ... > FILE
         terminal.put(text)
     else:
         files.write(save, text, files.PRIVATE)
@@ -97,19 +94,9 @@ def _site(given: str, save: Path) -> str:
     Raises:
         UsageError: It cannot be one.
     """
-    if given or save != STDOUT:
+    if given or save != files.STDOUT:
         return naming.checked(given or save.stem)
     raise UsageError("--save - has no name to call the site by: add --site NAME")
-
-
-def _check_place(save: Path) -> None:
-    """See that there is a place to save to before hours of reading, not after them.
-
-    Raises:
-        UsageError: There is none.
-    """
-    if save != STDOUT and not save.resolve().parent.is_dir():
-        raise UsageError(f"--save {save}: there is no such directory: make it, or name another")
 
 
 def _sentence(inventory: Inventory, save: Path) -> str:
@@ -121,5 +108,5 @@ def _sentence(inventory: Inventory, save: Path) -> str:
     gaps = len(inventory.gaps)
     unread = f", with {gaps} {'gap' if gaps == 1 else 'gaps'}" if gaps else ""
     where = listed(naming.sites(inventory))
-    file = "FILE" if save == STDOUT else save
+    file = "FILE" if save == files.STDOUT else save
     return f"collected {counts}{unread}, of the site {where}; to judge it: unmask audit {file}"

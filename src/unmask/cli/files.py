@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,12 +17,15 @@ PRIVATE = 0o600
 """Mode of a file that holds what configurations say, which may include secrets in `args`."""
 PUBLIC = 0o666
 """Mode before the user's umask."""
+STDOUT = Path("-")
+"""Standard output, as the name of a file."""
 
 
 def write(path: Path, text: str, mode: int = PUBLIC) -> None:
     """Write `text` to `path`; a reader sees the old file or the new one, never half of it.
 
-    What is no regular file (a pipe, /dev/stdout) is written to directly.
+    What is no regular file (a pipe, a device), and what a shell has opened (-, /dev/stdout,
+    /dev/fd/3), is written to directly.
 
     Raises:
         UsageError: It cannot be written; an existing file is as it was.
@@ -46,7 +51,7 @@ def write_all(texts: Sequence[tuple[Path, str]], mode: int = PUBLIC) -> None:
                 drafts.append(_Draft.made(path, text.encode(), mode))
         for path, text in texts:
             if not _is_file(path):
-                path.write_text(text, encoding="utf-8")
+                _write_to(path, text.encode())
         for draft in drafts:
             path = draft.path
             draft.place(keep=len(drafts) > 1)
@@ -61,8 +66,50 @@ def write_all(texts: Sequence[tuple[Path, str]], mode: int = PUBLIC) -> None:
 
 
 def _is_file(path: Path) -> bool:
-    """Return whether a path is a file, or will be: what is there and is none is written to."""
-    return path.is_file() or not path.exists()
+    """Return whether a path is a file, or will be: what is there and is none is written to.
+
+    A file that a shell has opened is none: to take its place would lose what else is written there.
+    """
+    return _opened(path) is None and (path.is_file() or not path.exists())
+
+
+def _opened(path: Path) -> int | None:
+    """Return which open file of this process a path names: 1 for /dev/stdout; None for none."""
+    if path == STDOUT:
+        return 1
+    place = os.fspath(path)
+    for _ in range(40):  # as many links as Linux follows
+        folder, name = os.path.realpath(os.path.dirname(place)), os.path.basename(place)  # noqa: PTH120, PTH119
+        if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd"):
+            return int(name) if name.isascii() and name.isdigit() else None
+        try:
+            place = os.path.join(folder, os.readlink(place))  # noqa: PTH115, PTH118
+        except OSError:
+            return None
+    return None
+
+
+def _write_to(path: Path, data: bytes) -> None:
+    """Write to what is no file of ours, where it stands: behind what is there already."""
+    number = _opened(path)
+    if number == 1:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "standard output is closed")
+        sys.stdout.flush()
+    with path.open("wb") if number is None else os.fdopen(os.dup(number), "wb") as stream:
+        stream.write(data)
+
+
+def _resolved(path: Path) -> Path:
+    """Return a path with its links followed.
+
+    Raises:
+        OSError: They go round in a circle, or the working directory is gone.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
 
 
 def check(paths: Iterable[Path]) -> None:
@@ -73,8 +120,10 @@ def check(paths: Iterable[Path]) -> None:
     """
     seen: dict[Path, Path] = {}
     for path in paths:
+        if path == STDOUT:
+            continue
         try:
-            target = path.resolve()
+            target = _resolved(path)
             why = _hopeless(path, target)
         except OSError as error:
             raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
@@ -84,6 +133,19 @@ def check(paths: Iterable[Path]) -> None:
             same = "" if seen[target] == path else f" (it is {seen[target]})"
             raise UsageError(f"{path}{same}: two reports cannot be one file: name another")
         seen[target] = path
+
+
+def check_save(save: Path | None, outputs: Sequence[Path | None]) -> None:
+    """Refuse a `--save` that is hopeless, or that is where a report goes; None is standard output.
+
+    Raises:
+        UsageError: It is.
+    """
+    if save is None:
+        return
+    if save == STDOUT and not {None, STDOUT}.isdisjoint(outputs):
+        raise UsageError("--save -: the report goes to standard output too: add --output FILE")
+    check([save, *filter(None, outputs)])
 
 
 def _hopeless(path: Path, target: Path) -> str:
@@ -129,7 +191,7 @@ class _Draft:
     @classmethod
     def made(cls, path: Path, data: bytes, mode: int) -> _Draft:
         """Write the draft out to the disk; what is left of one that fails is removed."""
-        target = path.resolve()
+        target = _resolved(path)
         draft = target.with_name(f".{target.name}.{os.getpid()}.part")
         if target.exists():
             mode = target.stat().st_mode & 0o777

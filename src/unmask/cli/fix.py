@@ -15,6 +15,7 @@ from unmask.cli import (
     changing,
     collecting,
     completers,
+    files,
     fixing,
     guests,
     proving,
@@ -149,6 +150,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         seconds_up=deadline,
         reason=reason,
     )
+    output = None if output == files.STDOUT else output
     wants = Wants(Shown(form, output, diff), orders, dry_run or diff, yes, verify, measure)
     codes = _words(select)
     _check(cpu, vm or (), codes, wants, every=every)

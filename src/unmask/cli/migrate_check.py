@@ -82,6 +82,7 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
     The exit code is 1 where a move that is asked for is blocked: with --to each of them, with
     --vm, --cpu or --evacuate where a guest can go nowhere.
     """
+    files.check_save(save, [output])
     question = Question(tuple(vm or ()), tuple(to or ()), cpu, leave, matrix)
     asked = Asked(
         target=target or (),

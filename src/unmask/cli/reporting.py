@@ -58,6 +58,10 @@ def wanted(
         if others and others != [choices.TABLE]:
             raise UsageError(f"--ticket and --format {others[0]} exclude each other")
         named = [*(name for name in named if "=" in name), "ticket"]
+    named = [name.removesuffix("=-") for name in named]
+    if output == files.STDOUT:
+        output = None
+        named = named if any("=" not in name for name in named) else [*named, choices.TABLE]
     bare = list(dict.fromkeys(name for name in named if "=" not in name))
     if len(bare) > 1:
         raise UsageError(
