@@ -62,6 +62,12 @@ def test_an_unread_host_is_unread() -> None:
     assert found.unread.needs == "nodes/NAME/cpuinfo"
 
 
+def test_what_its_own_host_does_not_give_is_not_said_of_an_unread_one() -> None:
+    found = between({"like": "broadwell", "without": "aes"}, None, cpu="Haswell")
+    assert (found.alive.lost, found.alive.starts) == (frozenset(), True)
+    assert found.unread is not None
+
+
 @pytest.mark.parametrize(("setting", "lost"), [("N", False), ("", True)])
 def test_nested_virtualisation_is_nothing_to_lose_where_it_is_off(setting: str, lost: bool) -> None:  # noqa: FBT001
     source = {"cpu": "broadwell", "nested": setting}

@@ -83,7 +83,9 @@ def views(case: GuestCase, target: Host, place: Node | UnknownNode) -> Views:
     if emulated:
         return Views(*_emulated(case, target, started))
     if isinstance(place, UnknownNode):
-        return Views(case.view, started, unread=Missing(place.reason, place.needs))
+        # What its own host does not give is no word on this one.
+        alive = replace(case.view, lost=frozenset(), starts=True)
+        return Views(alive, started, unread=Missing(place.reason, place.needs))
     lost, doubt = _held(case, target, place)
     starts = not (lost and guarded(guest))
     alive = replace(case.view, lost=lost, starts=starts)
