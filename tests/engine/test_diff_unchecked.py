@@ -6,12 +6,20 @@ from dataclasses import replace
 
 import pytest
 
+from support import rule_case
 from support.compared import RULES, audit, by_change, compared, having, mutated, without
 from support.report_document import inventory as rich
 from unmask.engine import diff
 from unmask.engine._presence import BY_CONFIGURATION
-from unmask.model.difference import Change, Difference, FindingChange, Passage
-from unmask.model.finding import Severity
+from unmask.model.difference import (
+    Audit,
+    Change,
+    Difference,
+    FindingChange,
+    Passage,
+    SeenGuest,
+)
+from unmask.model.finding import Finding, Severity
 from unmask.model.inventory import Gap, Inventory
 from unmask.model.reading import Missing
 from unmask.model.visit import UNVISITED
@@ -168,6 +176,52 @@ def test_a_cluster_of_which_nothing_was_read_is_not_gone() -> None:
         (Passage.UNSEEN, "nothing of harbour was read")
     }
     assert not by_change(found).get(Change.GONE)
+
+
+def dark(inventory: Inventory, subject: str) -> Inventory:
+    """Return the inventory with a node whose CPU could not be read."""
+    unread = Missing("no answer")
+    return replace(
+        inventory,
+        hosts=tuple(replace(h, cpu=unread) if h.subject == subject else h for h in inventory.hosts),
+    )
+
+
+def test_what_another_node_could_not_run_is_not_gone_where_its_flags_are_not_known() -> None:
+    hosts = {"lab/one": "cascadelake", "lab/two": "nehalem"}
+    old = rule_case.inventory(hosts, [{"cpu": "x86-64-v3"}])
+    item = about(compared(old, dark(old, "lab/two")), "CPU005", "lab/101")
+    assert (item.change, item.note) == (Change.UNCHECKED, "the flags of lab/two are not known")
+    able = rule_case.inventory({**hosts, "lab/two": "cascadelake"}, [{"cpu": "x86-64-v3"}])
+    assert about(compared(old, able), "CPU005", "lab/101").change is Change.GONE
+
+
+def test_the_only_guest_of_a_node_of_which_nothing_was_read_is_not_gone() -> None:
+    hosts = {"lab/one": "cascadelake", "lab/two": "cascadelake"}
+    guests = [{}, {"subject": "lab/102", "host": "lab/two"}]
+    old = rule_case.inventory(hosts, guests)
+    less = without(old, "lab/102")
+    (hidden,) = compared(old, dark(less, "lab/two")).passings
+    assert (hidden.passage, hidden.note) == (Passage.UNSEEN, "nothing of lab/two was read")
+    assert [item.passage for item in compared(old, less).passings] == [Passage.WENT]
+
+
+def test_what_disks_showed_is_not_gone_where_a_look_inside_shows_less() -> None:
+    old = audit(rich())
+    guest = next(g for g in old.guests if g.subject == LOOKED_INTO)
+    outside = replace(guest, looks=frozenset({"disks"}), lacks=())
+    inside = replace(guest, looks=frozenset({"inside"}), lacks=(("luks_headers", "not root"),))
+    kept = tuple(f for f in old.findings if f.code != "CRY001")
+
+    def with_guest(seen: SeenGuest, findings: tuple[Finding, ...]) -> Audit:
+        every = tuple(seen if g is guest else g for g in old.guests)
+        return replace(old, guests=every, findings=findings)
+
+    then, now = with_guest(outside, old.findings), with_guest(inside, kept)
+    item = about(diff.compare(then, now), "CRY001", LOOKED_INTO)
+    assert (item.change, item.note) == (Change.UNCHECKED, "luks_headers: not root")
+    whole = with_guest(replace(inside, lacks=()), kept)
+    assert about(diff.compare(then, whole), "CRY001", LOOKED_INTO).change is Change.GONE
 
 
 def test_the_gap_of_another_site_hides_nothing_here() -> None:

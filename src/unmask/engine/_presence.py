@@ -18,6 +18,9 @@ BY_CONFIGURATION = frozenset({
 })  # fmt: skip
 """Rules that say the same of a guest whether somebody has looked into it or not. Of all others a
 silence is believed only where as much was seen as before."""
+OF_OTHER_NODES = frozenset({"CPU005"})
+"""Rules that say something of a guest by the flags of its cluster's other nodes, and are silent
+where these are not known."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -123,8 +126,21 @@ class Glance:
             return self.here.gaps[subject][0].reason
         if group not in self.here.groups:
             return f"nothing of {group or subject} was read"
+        node = self.there.guests[subject].host if subject in self.there.guests else ""
+        if node in self._dimmed and not any(one.host == node for one in self.here.guests.values()):
+            return f"nothing of {node} was read"
         gap = next((gap for gap in self.fresh if self._hides(gap, subject, group)), None)
         return f"{gap.subject}: {gap.reason}" if gap else ""
+
+    @cached_property
+    def _dimmed(self) -> tuple[str, ...]:
+        """Return the nodes whose flags the other audit knows and this one does not."""
+        here = self.here.hosts
+        return tuple(
+            subject
+            for subject, host in sorted(self.there.hosts.items())
+            if host.flags is not None and subject in here and here[subject].flags is None
+        )
 
     def _hides(self, gap: Gap, subject: str, group: str) -> bool:
         """Return whether a gap leaves room for something of this cluster or host."""
@@ -147,6 +163,11 @@ class Glance:
             return hidden
         if (code, subject) in self.here.skips:
             return self.here.skips[code, subject]
+        if code in OF_OTHER_NODES:
+            group = self.here.group(subject)
+            dimmed = next((node for node in self._dimmed if self.here.group(node) == group), "")
+            if dimmed:
+                return f"the flags of {dimmed} are not known"
         guest, earlier = self.here.guests.get(subject), self.there.guests.get(item.subject)
         if guest and earlier and code not in BY_CONFIGURATION:
             return less(guest, earlier)
@@ -155,11 +176,13 @@ class Glance:
 
 def less(now: SeenGuest, then: SeenGuest) -> str:
     """Return why less was seen of a guest than in another audit; "" where it was not."""
-    if "inside" in now.looks:
-        known = {probe for probe, _ in then.lacks} if "inside" in then.looks else set()
-        new = [f"{probe}: {why}" for probe, why in now.lacks if probe not in known]
-        return new[0] if new and "inside" in then.looks else ""
     gone = then.looks - now.looks
+    if "inside" in now.looks:
+        if "inside" not in then.looks and not gone:
+            return ""
+        known = {probe for probe, _ in then.lacks} if "inside" in then.looks else set[str]()
+        new = [f"{probe}: {why}" for probe, why in now.lacks if probe not in known]
+        return new[0] if new else ""
     if not gone:
         return ""
     if "inside" in gone or "cpu" in gone:
