@@ -101,6 +101,10 @@ def test_a_rented_machine_gets_its_letter() -> None:
     made = done(rented, platform=Platform.UNSEEN)
     assert made
     assert made.command == "unmask audit lab --ticket"
+    worse = found("CRY001", Severity.HIGH, "Ask for AES.")
+    both = done(worse, rented, platform=Platform.UNSEEN)
+    assert both
+    assert (both.what, both.command) == ("Ask its provider.", "unmask audit lab --ticket")
     assert command(AES, platform=Platform.UNSEEN) == ""
 
 

@@ -160,11 +160,13 @@ def _done(
     case: GuestCase, lead: Finding, found: Sequence[Finding], words: _Words
 ) -> tuple[str, str]:
     """Return what to do, and the command."""
-    guest, problem = case.guest, lead.problem
+    guest = case.guest
+    rented = [finding for finding in found if finding.code == RENTED]
+    # It names all that the machine lacks, where what each workload wants is a part of that.
+    problem = rented[0].problem if rented else lead.problem
     remedy = first_sentence(problem.remedy or problem.message)
     if guest.platform is Platform.UNSEEN:
-        letter = f"unmask audit {words.target(case)} --ticket" if lead.code == RENTED else ""
-        return remedy, letter
+        return remedy, f"unmask audit {words.target(case)} --ticket" if rented else ""
     if guest.kind is not GuestKind.VM:
         return remedy, ""
     if guest.state is GuestState.SUSPENDED or guest.lock == "suspended":
