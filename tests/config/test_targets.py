@@ -35,7 +35,9 @@ def test_named_targets_are_configured_ones_or_addresses(tmp_path: Path) -> None:
 def test_an_address_that_one_target_has_finds_its_login(tmp_path: Path) -> None:
     assert choose(["qemu:///system"], SETTINGS, tmp_path) == SETTINGS.targets[:1]
     twice = Settings("unmask.toml", (*SETTINGS.targets, Target("other", "qemu:///system")))
-    assert choose(["qemu:///system"], twice, tmp_path) == (Target("", "qemu:///system"),)
+    assert choose(["qemu:///system"], twice, tmp_path) == (
+        Target("", "qemu:///system", beside=("home", "other")),
+    )
     assert choose(["other"], twice, tmp_path) == (Target("other", "qemu:///system"),)
 
 

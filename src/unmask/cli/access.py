@@ -16,6 +16,7 @@ from unmask.config.credentials import Surroundings
 from unmask.config.reference import Reference
 from unmask.config.settings import Target
 from unmask.connect import proxmox_address
+from unmask.errors import TargetError
 from unmask.model.access import Access, Trust
 from unmask.model.source import CollectOptions
 from unmask.model.ssh import SshOptions
@@ -84,7 +85,13 @@ def access(target: Target, over: Reference) -> Access:
     """
     if not proxmox_address.fits(target.address):
         return Access()
-    return credentials.access(target.address, _merged(target.reference, over), around())
+    try:
+        return credentials.access(target.address, _merged(target.reference, over), around())
+    except TargetError as error:
+        if not target.beside:
+            raise
+        names = ", ".join(target.beside)
+        raise TargetError(f"{error}; or write one of its names in place of it: {names}") from error
 
 
 def trust(target: Target, over: Reference) -> Trust:

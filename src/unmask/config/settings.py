@@ -65,6 +65,8 @@ class Target:
     """A file of accepted findings, relative to the configuration file; "" for none."""
     reference: Reference = field(default_factory=Reference)
     """Where its credentials are, and what else it takes to get in."""
+    beside: tuple[str, ...] = ()
+    """Names of configured targets that have this address, where none of them was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +83,13 @@ class Settings:
 
         Reports print addresses: what they say to run shall find the login that is configured.
         """
-        of_address = [target for target in self.targets if target.address == word]
+        of_address = self.at(word)
         alone = of_address[0] if len(of_address) == 1 else None
         return next((target for target in self.targets if target.name == word), alone)
+
+    def at(self, address: str) -> tuple[Target, ...]:
+        """Return the targets of this address."""
+        return tuple(target for target in self.targets if target.address == address)
 
 
 def load(path: Path) -> Settings:

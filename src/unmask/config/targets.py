@@ -34,7 +34,7 @@ def choose(arguments: Sequence[str], settings: Settings, root: Path) -> tuple[Ta
             "else this hypervisor"
         )
     if arguments:
-        return tuple(settings.named(item) or Target("", item) for item in arguments)
+        return tuple(settings.named(item) or _bare(item, settings) for item in arguments)
     if settings.targets:
         return settings.targets
     address = local(root)
@@ -44,6 +44,11 @@ def choose(arguments: Sequence[str], settings: Settings, root: Path) -> tuple[Ta
             "runs no libvirt: name one (unmask audit --help shows what a target can be)"
         )
     return (Target("", address),)
+
+
+def _bare(address: str, settings: Settings) -> Target:
+    """Return a target that no login is configured for, or more than one."""
+    return Target("", address, beside=tuple(target.name for target in settings.at(address)))
 
 
 def local(root: Path) -> str:
