@@ -82,7 +82,7 @@ def test_the_table_has_what_changed(command: Command, later: Path) -> None:
         "guest came homelab/999 mail: is on cedar",
         "guest went homelab/206 ci-runner: was on birch",
         "guest moved homelab/103 nextcloud: from alder to birch",
-        "guest homelab/101 truenas: x86-64-v2 to host; won ",
+        "guest homelab/101 truenas: x86-64-v2 to host; gained ",
         "homelab/101 truenas: zfs: software to hardware",
     ):
         assert part in said

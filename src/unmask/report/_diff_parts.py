@@ -158,7 +158,7 @@ def _cpu(item: CpuChange) -> Entry:
     label = item.before or "?"
     if item.before != item.after:
         label = f"{label} to {item.after or '?'}"
-    won = f"won {' '.join(item.won)}" if item.won else ""
+    won = f"gained {' '.join(item.won)}" if item.won else ""
     lost = f"lost {' '.join(item.lost)}" if item.lost else ""
     said = "; ".join(filter(None, (label, won, lost)))
     return Entry(item.what, (_called(item.subject, item.name),), said)
