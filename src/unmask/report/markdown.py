@@ -13,6 +13,8 @@ from unmask.report._markdown import cell, code, code_cell, escape, folded, table
 from unmask.report._text import LISTED
 from unmask.report.table import summary
 
+FLAGS = ("AES", "CLMUL")
+"""Headings that are written as they are."""
 NAME = 120
 """Characters of a subject."""
 SHOWN = 20
@@ -58,7 +60,7 @@ def _guests(document: Document) -> Iterator[str]:
     whole = _glance.cells(document)
     names = ("GUEST", "NODE", "SITE")
     rows = zip(*whole.values(), strict=True)
-    headings = [heading.capitalize() if len(heading) > 3 else heading for heading in whole]
+    headings = [head if head in FLAGS else head.capitalize() for head in whole]
     yield from table(
         headings,
         (
