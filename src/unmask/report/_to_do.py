@@ -11,11 +11,12 @@ from unmask.report._paint import Paint
 from unmask.report._text import clean, wrap
 
 PLANS = (
-    "unmask fix with --dry-run shows what a change costs and changes nothing; give it the options "
-    "for the target that this audit had (--config, --token-file)"
+    "unmask fix with --dry-run shows what a change costs and changes nothing. Give it the options "
+    "that this audit had (--config, --token-file); where several logins are configured for an "
+    "address, write a target's name in its place."
 )
-WHICH = f"{TARGET}: the target that has the guest"
-AGAIN = "one change may settle several findings, so audit again after it"
+WHICH = f"{TARGET} is the target that has the guest."
+AGAIN = "One change may settle several findings, so audit again after it."
 
 
 def section(document: Document, width: int, paint: Paint, detail: Detail) -> list[str]:
@@ -43,7 +44,7 @@ def section(document: Document, width: int, paint: Paint, detail: Detail) -> lis
     said += (
         [WHICH] if any(command.startswith(f"unmask fix {TARGET} ") for command in commands) else []
     )
-    return [*lines, "", *wrap("; ".join((*said, AGAIN)) + ".", width)]
+    return [*lines, "", *wrap(" ".join((*said, AGAIN)), width)]
 
 
 def _guest(case: GuestCase) -> str:
