@@ -122,27 +122,38 @@ def test_the_commands_to_try_work(tmp_path: Path) -> None:
     with serving(tmp_path / "ready.json") as (process, _):
         assert process.stdout is not None
         lines = list(iter(process.stdout.readline, "Ctrl-C ends it.\n"))
-        commands = [line.strip() for line in lines[lines.index("Try:\n") + 1 :] if line.strip()]
-        first, inside, check, less = [
+        looks, _, changes = "".join(lines[lines.index("Try:\n") + 1 :]).partition("\n\n")
+        script = changes.partition("\n")[2]  # a sentence comes first
+        first, inside, page, check, less, changed = [
             subprocess.run(
                 ["/bin/sh", "-c", command],
+                cwd=tmp_path,
                 capture_output=True,
                 text=True,
                 timeout=60,
                 check=False,
-                env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+                env=os.environ
+                | {
+                    "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                    "XDG_STATE_HOME": str(tmp_path / "state"),
+                },
             )
-            for command in commands
+            for command in (*looks.splitlines(), script)
         ]
     assert (first.returncode, first.stderr) == (1, "")  # there are findings
     assert "101 truenas" in first.stdout
     assert (inside.returncode, inside.stderr) == (1, "")
     shut = "may not use guest agents"
     assert (shut in " ".join(first.stdout.split())) > (shut in " ".join(inside.stdout.split()))
+    assert (page.returncode, page.stdout) == (1, "")
+    assert "101 truenas" in (tmp_path / "report.html").read_text("utf-8")
     assert (check.returncode, check.stderr) == (0, "")
     assert "  audit: works" in check.stdout
     assert "VM.Audit on /vms, propagated" in less.stdout
     assert "110" not in less.stdout
+    assert (changed.returncode, changed.stderr) == (0, "")
+    assert "zfs tank: software before, hardware now." in changed.stdout
+    assert changed.stdout.rstrip().splitlines()[-1].startswith("20")  # a line of the history
 
 
 def test_a_ready_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:

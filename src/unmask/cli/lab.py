@@ -128,7 +128,9 @@ def _told(lab: Lab, ready_file: Path | None) -> Iterator[None]:
 def _page(lab: Lab) -> str:
     tokens = "\n".join(f"  {name:<9} {token}" for name, token in lab.tokens.items())
     passwords = "\n".join(f"  {name:<12} {word}" for name, word in lab.passwords.items())
-    config, ca, partial = lab.config_file, lab.ca_file, lab.tokens["partial"]
+    config, ca = lab.config_file, lab.ca_file
+    here = f"pve://{lab.address} --ca-file {ca}"
+    change = f"unmask fix {here} --vm 101 --cpu recommended"
     return f"""\
 Proxmox VE {lab.cluster.edition.version}, emulated: cluster {lab.cluster.name} at {lab.url}
 
@@ -145,8 +147,15 @@ Passwords:
 Try:
   unmask audit --config {config} lab
   unmask audit --config {config} inside    # looks into the guests as well
+  unmask audit --config {config} inside --output report.html
   unmask config check --config {config}
-  UNMASK_PVE_TOKEN='{partial}' unmask audit pve://{lab.address} --ca-file {ca}
+  UNMASK_PVE_TOKEN='{lab.tokens["partial"]}' unmask audit {here}    # sees a part
+
+Then, with a login that may change guests, a plan, the change with its proof, and what was done:
+  export UNMASK_PVE_TOKEN='{lab.tokens["root"]}'
+  {change} --dry-run
+  {change} --ack MIG001 --ack RST001 --yes --restart --verify
+  unmask history
 
 Ctrl-C ends it.
 """
