@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv as reader
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -94,6 +95,16 @@ def test_one_line_a_guest() -> None:
     assert router["not_read"].startswith("not by the guest agent: it does not answer")
     assert guests["coast/106"]["accepted"] == "1"
     assert guests["coast/108"]["not_checked"] == "4"
+    mail = guests["hall/mail"]  # its host's list of flags is not complete
+    assert (mail["level"], mail["level_after_restart"]) == ("x86-64-v1", "x86-64-v3+")
+
+
+def test_a_guest_s_own_word_settles_its_level_and_flags() -> None:
+    case = next(case for case in rich().cases if case.guest.subject == "coast/105")
+    seen = next(case for case in rich().cases if case.guest.subject == "coast/101").observed
+    document = replace(rich(), cases=(replace(case, observed=seen),))
+    (row,) = rows("csv", csv.render(document, 80))
+    assert (row["level"], row["aes"], row["clmul"]) == ("x86-64-v2", "yes", "no")
 
 
 def test_one_line_for_all_that_was_said_and_not_said() -> None:

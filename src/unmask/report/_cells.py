@@ -16,7 +16,8 @@ DEFAULT = "*"
 """Marks a CPU that is the hypervisor's default because nothing (valid) is configured."""
 
 WORDS = {State.SHOWN: "yes", State.HIDDEN: "no", State.HOST: "host", State.UNKNOWN: "?"}
-OPEN = (WORDS[State.HOST], WORDS[State.UNKNOWN])
+OPEN = (State.HOST, State.UNKNOWN)
+"""What is left open by a host that is not known; what the guest itself tells settles it."""
 AES = {"x86_64": "aes", "i686": "aes", "aarch64": "aes"}
 """The flag behind the column AES, by architecture; others have no such flag."""
 CLMUL = {"x86_64": "pclmulqdq", "i686": "pclmulqdq", "aarch64": "pmull"}
@@ -72,25 +73,39 @@ def effective(case: GuestCase) -> str:
 
 def flag(case: GuestCase, flags: dict[str, str]) -> str:
     """Return yes, no, host (depends on it), ? (unknown) or n/a, now and after a stop and start."""
-    later = _state(case.pending, flags) if case.pending else ""
-    now = _state(case.view, flags)
-    if case.observed and now in OPEN:  # what the guest itself tells settles it
-        now = _state(case.observed, flags)
-    return _change(now, later)
+    later = ""
+    if case.pending:
+        name = flags.get(case.pending.arch)
+        later = _absent(case.pending.arch) if name is None else WORDS[case.pending.state(name)]
+    name = flags.get(arch(case))
+    return _change(_absent(arch(case)) if name is None else WORDS[seen(case, name)], later)
 
 
-def _state(view: FeatureView, flags: dict[str, str]) -> str:
-    name = flags.get(view.arch)
-    if name is None:
-        return "n/a" if view.arch else "?"
-    return WORDS[view.state(name)]
+def _absent(arch: str) -> str:
+    return "n/a" if arch else "?"
+
+
+def arch(case: GuestCase) -> str:
+    """Return the architecture that the guest sees, "" where nobody knows."""
+    return case.view.arch or (case.observed.arch if case.observed else "")
+
+
+def seen(case: GuestCase, flag: str) -> State:
+    """Return what the guest sees of a flag now."""
+    state = case.view.state(flag)
+    return case.observed.state(flag) if case.observed and state in OPEN else state
+
+
+def leveled(case: GuestCase) -> FeatureView:
+    """Return the view that tells the guest's level best: its own where the other leaves it open."""
+    open_ = case.view.level is None or not case.view.level_certain
+    return case.observed if case.observed and open_ else case.view
 
 
 def level(case: GuestCase) -> str:
     """Return the x86-64 level: v1 to v4, "v2+" where a better host would give more, n/a, ?."""
     later = _level(case.pending) if case.pending else ""
-    open_ = case.view.level is None or not case.view.level_certain
-    return _change(_level(case.observed if case.observed and open_ else case.view), later)
+    return _change(_level(leveled(case)), later)
 
 
 def _level(view: FeatureView) -> str:

@@ -70,34 +70,46 @@ def _row(case: GuestCase, told: _Told) -> _csv.Row:
         "os": guest.os_declared,
         "accelerator": str(case.view.accelerator),
         "configured": guest.configured.brief,
-        **_seen(case.view, case.observed, ""),
+        "effective": case.view.label,
+        "level": _level(_cells.leveled(case)),
+        "aes": _now(case, _cells.AES),
+        "clmul": _now(case, _cells.CLMUL),
         "pending": guest.pending.brief if guest.pending else "",
-        **_seen(case.pending, None, "_after_restart"),
+        **_later(case.pending),
         **_workloads(case),
         **_judged(guest.subject, told),
     }
 
 
-def _seen(view: FeatureView | None, observed: FeatureView | None, when: str) -> _csv.Row:
-    """Return what a guest sees; where that hangs on an unknown host, what it says itself."""
-    if view is None:
-        return dict.fromkeys(f"{name}{when}" for name in ("effective", "level", "aes", "clmul"))
-    return {
-        f"effective{when}": view.label,
-        f"level{when}": _records.level(view) or "",
-        f"aes{when}": _flag(view, observed, _cells.AES),
-        f"clmul{when}": _flag(view, observed, _cells.CLMUL),
-    }
+def _later(view: FeatureView | None) -> _csv.Row:
+    """Return what a guest will see after a stop and start; nothing where no change is pending."""
+    names = ("effective", "level", "aes", "clmul")
+    told = (
+        (view.label, _level(view), _flag(view, _cells.AES), _flag(view, _cells.CLMUL))
+        if view
+        else ("",) * len(names)
+    )
+    return {f"{name}_after_restart": text for name, text in zip(names, told, strict=True)}
 
 
-def _flag(view: FeatureView, observed: FeatureView | None, flags: dict[str, str]) -> str:
+def _level(view: FeatureView) -> str:
+    """Return the level, with a "+" where it may be higher; "" where none is known."""
+    word = _records.level(view) or ""
+    return word if view.level_certain or not word else f"{word}+"
+
+
+def _now(case: GuestCase, flags: dict[str, str]) -> str:
+    name = flags.get(_cells.arch(case))
+    return _absent(_cells.arch(case)) if name is None else WORDS[_cells.seen(case, name)]
+
+
+def _flag(view: FeatureView, flags: dict[str, str]) -> str:
     name = flags.get(view.arch)
-    if name is None:
-        return "none" if view.arch else WORDS[State.UNKNOWN]
-    state = view.state(name)
-    if observed and state in (State.HOST, State.UNKNOWN):
-        state = observed.state(name)
-    return WORDS[state]
+    return _absent(view.arch) if name is None else WORDS[view.state(name)]
+
+
+def _absent(arch: str) -> str:
+    return "none" if arch else WORDS[State.UNKNOWN]
 
 
 def _workloads(case: GuestCase) -> _csv.Row:

@@ -10,16 +10,16 @@ from collections import Counter
 from datetime import UTC, datetime
 
 from unmask.model.case import GuestCase
-from unmask.model.cpu import FeatureView, State
+from unmask.model.cpu import State
 from unmask.model.finding import Severity
 from unmask.model.inventory import GuestState, Host
 from unmask.model.reading import Known
 from unmask.model.report import Document, Format
-from unmask.model.workload import JudgedWorkload
+from unmask.report import _cells
 from unmask.report import _metrics as metric
 from unmask.report._metrics import Samples
 from unmask.report._subjects import Subjects
-from unmask.report._workloads import WORDS
+from unmask.report._workloads import WORDS, badness
 
 FEATURES = {
     "x86_64": ("aes", "avx2", "pclmulqdq", "ssse3", "vaes", "vpclmulqdq"),
@@ -125,44 +125,25 @@ def _guest(case: GuestCase, samples: Samples) -> None:
     seen = {"guest": guest.subject}
     samples.add(metric.GUEST_PENDING, int(guest.pending is not None), **seen)
     samples.add(metric.GUEST_INSIDE, int(guest.visit.inside.known), **seen)
-    level = _level(case)
-    if level is not None:
-        samples.add(metric.GUEST_LEVEL, level, **seen)
+    view = _cells.leveled(case)
+    if view.x86 and view.level_certain and view.level is not None:
+        samples.add(metric.GUEST_LEVEL, view.level, **seen)
     for flag in FEATURES.get(case.view.arch, ()):
-        state = _state(case, flag)
+        state = _cells.seen(case, flag)
         if state in (State.SHOWN, State.HIDDEN):
             samples.add(metric.GUEST_FEATURE, int(state is State.SHOWN), **seen, feature=flag)
         else:
             samples.add(metric.GUEST_UNKNOWN, 1, **seen, feature=flag)
 
 
-def _state(case: GuestCase, flag: str) -> State:
-    """Return what the guest sees of a flag; where that is open, what it says itself settles it."""
-    state = case.view.state(flag)
-    settled = state in (State.SHOWN, State.HIDDEN)
-    return state if settled or case.observed is None else case.observed.state(flag)
-
-
-def _level(case: GuestCase) -> int | None:
-    views: tuple[FeatureView | None, ...] = (case.view, case.observed)
-    certain = (view.level for view in views if view and view.x86 and view.level_certain)
-    return next((level for level in certain if level is not None), None)
-
-
 def _workloads(case: GuestCase, samples: Samples) -> None:
-    for item in sorted(case.workloads, key=_badness)[:WORKLOADS]:
+    for item in sorted(case.workloads, key=badness)[:WORKLOADS]:
         work, outlook = item.workload, item.outlook
         named = {"guest": case.guest.subject, "kind": str(work.kind), "workload": work.name}
         cipher = work.cipher or (outlook.cipher if outlook else "")
         samples.add(metric.WORKLOAD_INFO, 1, **named, cipher=cipher, status=item.status)
         if outlook and outlook.factor is not None:
             samples.add(metric.WORKLOAD_SPEED, outlook.factor, **named)
-
-
-def _badness(item: JudgedWorkload) -> tuple[int, float]:
-    """Return what sorts the worst workload first; equal ones stay in their order."""
-    factor = item.outlook.factor if item.outlook else None
-    return WORDS.index(item.status), 1.0 if factor is None else factor
 
 
 FORMAT = Format(name="prometheus", summary="metrics for Prometheus: docs/metrics.md", render=render)

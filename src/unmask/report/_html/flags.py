@@ -6,14 +6,11 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.model.case import GuestCase
-from unmask.model.cpu import State
 from unmask.model.report import Document
 from unmask.report import _cells
 from unmask.report._html import marks
 from unmask.report._html.labels import Labels, Refs
 from unmask.report._text import clean
-
-OPEN = (State.HOST, State.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +85,4 @@ def _row(cases: Sequence[GuestCase], flags: tuple[str, ...], labels: Labels) -> 
 
 def _now(case: GuestCase, flags: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the guest sees; what it tells itself settles what would be open otherwise."""
-    return tuple(_cells.WORDS[_state(case, flag)] for flag in flags)
-
-
-def _state(case: GuestCase, flag: str) -> State:
-    state = case.view.state(flag)
-    return case.observed.state(flag) if case.observed and state in OPEN else state
+    return tuple(_cells.WORDS[_cells.seen(case, flag)] for flag in flags)
