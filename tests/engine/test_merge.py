@@ -9,6 +9,7 @@ import pytest
 from support.documents import lab
 from support.inventories import random_inventory
 from unmask.engine.merge import merge
+from unmask.engine.site import of_site
 from unmask.model.inventory import Inventory
 from unmask.model.reading import Known
 from unmask.model.tie import Confinement
@@ -75,6 +76,20 @@ def test_no_guest_is_lost_and_no_subject_is_used_twice(seed: int) -> None:
         subjects = [item.subject for item in getattr(merged, what)]
         assert subjects == sorted(set(subjects))
         assert len(subjects) == sum(len(getattr(item, what)) for item in inventories)
+
+
+def test_a_target_that_is_called_as_the_site_of_another_loses_nothing() -> None:
+    first = lab()
+    site = of_site(replace(first, targets=("berlin.json",)), "berlin")
+    changed = tuple(replace(guest, name=f"other {guest.name}") for guest in first.guests)
+    third = replace(first, targets=("berlin",), guests=changed)
+    merged = merge([first, site, third])
+    assert len(merged.inventory.guests) == 3 * len(first.guests)
+    names = {guest.subject: guest.name for guest in merged.inventory.guests}
+    assert names["berlin:lab/100"] == "vpn-gateway"
+    assert names["berlin (2):lab/100"] == "other vpn-gateway"
+    (note,) = merged.notes
+    assert "its subjects are shown as berlin (2):..." in note
 
 
 def test_rules_about_other_guests_follow_their_new_subjects() -> None:

@@ -44,15 +44,28 @@ def merge(inventories: Sequence[Inventory]) -> Merged:
     for inventory in inventories:
         clash = _clash(kept, inventory)
         if clash:
-            prefix = ", ".join(inventory.targets) or f"inventory {len(kept) + 1}"
+            prefix, other = _apart(kept, inventory)
             notes.append(
                 f"{prefix} describes {clash} differently from an earlier target: its subjects are "
                 f"shown as {prefix}:...{_advice(kept, inventory)}"
             )
-            kept.append(site.renamed(inventory, partial(_behind, prefix)))
+            kept.append(other)
         else:
             kept.append(inventory)
     return Merged(_joined(kept), tuple(notes))
+
+
+def _apart(kept: Sequence[Inventory], inventory: Inventory) -> tuple[str, Inventory]:
+    """Return a prefix, and the inventory with it, that no earlier one has such subjects with.
+
+    A file can be called as the site of another file is, or as its subjects begin for any reason.
+    """
+    name = ", ".join(inventory.targets) or f"inventory {len(kept) + 1}"
+    prefix, number = name, 1
+    while _clash(kept, other := site.renamed(inventory, partial(_behind, prefix))):
+        number += 1
+        prefix = f"{name} ({number})"
+    return prefix, other
 
 
 def _behind(prefix: str, subject: str) -> str:
