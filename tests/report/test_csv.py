@@ -89,6 +89,9 @@ def test_one_line_a_guest() -> None:
         "no", "no", "x86-64-v1", "yes",
     )  # fmt: skip
     assert (web["workloads"], web["software"], web["severity"]) == ("2", "2", "high")
+    counts = ("looked_inside", "workloads", "software", "partial", "unknown")
+    assert [files[name] for name in counts] == ["no", "", "", "", ""]
+    assert [guests["coast/104"][name] for name in counts] == ["no", "1", "1", "0", "0"]
     assert (files["pending"], files["clmul"], files["clmul_after_restart"]) == ("host", "no", "yes")
     assert files["command"] == "qm reboot 103"
     assert (router["aes"], router["level"]) == ("depends on host", "")

@@ -113,9 +113,14 @@ def _absent(arch: str) -> str:
 
 
 def _workloads(case: GuestCase) -> _csv.Row:
+    """Return how many there are; nothing, rather than none, where nobody has looked."""
+    inside = case.guest.visit.inside.known
+    if not (inside or case.workloads or case.unread):
+        names = ("workloads", "software", "partial", "unknown")
+        return {"looked_inside": inside, **dict.fromkeys(names, "")}
     counts = Counter(item.status for item in case.workloads)
     return {
-        "looked_inside": case.guest.visit.inside.known,
+        "looked_inside": inside,
         "workloads": counts.total(),
         "software": counts[Status.SOFTWARE.value],
         "partial": counts[Status.PARTIAL.value],
