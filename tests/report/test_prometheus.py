@@ -187,6 +187,13 @@ def test_a_guest_s_own_word_settles_what_is_open() -> None:
     assert value(of, "unmask_guest_feature", guest="coast/105", feature="pclmulqdq") == 0
 
 
+def test_kinds_that_could_not_be_looked_for_are_counted() -> None:
+    metric = "unmask_guest_workload_kinds_unread"
+    assert value(rich(), metric, guest="coast/101") == 2  # BitLocker and LUKS
+    assert value(rich(), metric, guest="coast/102") == 0
+    assert value(rich(), metric, guest="coast/103") is None
+
+
 def test_speed_is_a_ratio_and_absent_where_nothing_was_measured() -> None:
     ratio = value(visited(), "unmask_workload_speed_ratio", guest="lab/101", workload="tank/secure")
     assert ratio == 0.007

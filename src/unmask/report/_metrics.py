@@ -100,6 +100,11 @@ GUEST_PENDING = Metric(
 GUEST_INSIDE = Metric(
     "unmask_guest_inside_read", GUEST, "1 where somebody has looked inside the guest, else 0.", min
 )
+GUEST_UNREAD = Metric(
+    "unmask_guest_workload_kinds_unread",
+    GUEST,
+    "Kinds of encryption that could not be looked for in a guest; no sample where nobody looked.",
+)
 WORKLOADS = Metric("unmask_workloads", ("status",), "Number of encrypted workloads, by status.")
 WORKLOAD_INFO = Metric(
     "unmask_workload_info",
@@ -115,7 +120,7 @@ WORKLOAD_SPEED = Metric(
 METRICS = (
     BUILD, TIMESTAMP, COMPLETE, TARGET_READ, HOSTS, GUESTS, GAPS, SKIPS, FINDINGS, ACCEPTED,
     FINDING, HOST_INFO, HOST_FEATURE, GUEST_INFO, GUEST_FEATURE, GUEST_UNKNOWN, GUEST_LEVEL,
-    GUEST_PENDING, GUEST_INSIDE, WORKLOADS, WORKLOAD_INFO, WORKLOAD_SPEED,
+    GUEST_PENDING, GUEST_INSIDE, GUEST_UNREAD, WORKLOADS, WORKLOAD_INFO, WORKLOAD_SPEED,
 )  # fmt: skip
 """All of them, in the order in which they are written."""
 

@@ -125,6 +125,8 @@ def _guest(case: GuestCase, samples: Samples) -> None:
     seen = {"guest": guest.subject}
     samples.add(metric.GUEST_PENDING, int(guest.pending is not None), **seen)
     samples.add(metric.GUEST_INSIDE, int(guest.visit.inside.known), **seen)
+    if guest.visit.inside.known or case.unread:
+        samples.add(metric.GUEST_UNREAD, len({item.kind for item in case.unread}), **seen)
     view = _cells.leveled(case)
     if view.x86 and view.level_certain and view.level is not None:
         samples.add(metric.GUEST_LEVEL, view.level, **seen)
