@@ -97,6 +97,8 @@ def test_kinds_of_values(tmp_path: Path, text: str, message: str) -> None:
     ("text", "message"),
     [
         ("targets", "not a TOML file"),
+        ("a = " + "[" * 100_000, "not a TOML file: it is nested too deeply"),
+        ("a = " + "9" * 5000, "not a TOML file"),
         ("[targets.a]\n", 'targets.a needs address = "..."'),
         ("[targets.a]\naddress = 1\n", "targets.a.address must be a string"),
         ('[targets.a]\naddress = ""\n', "targets.a.address must be a string that is not empty"),

@@ -29,7 +29,7 @@ def test_an_address_has_a_url() -> None:
 
 @pytest.mark.parametrize(
     "target",
-    ["pve://", "pve://a b", "pve://pve1:0", "pve://pve1:65536", "pve://pve1/path", "pve://pve1?x=1",
+    ["pve://", "pve://a b", "pve://pve1:0", "pve://pve1:65536", "pve://pve1/path", "pve://pve1?x",
      "pve://root@pve1", "pve://fd00::1", "pve://pve1:port", "pve://a\nb"],
 )  # fmt: skip
 def test_bad_addresses_are_named(target: str) -> None:
@@ -40,7 +40,8 @@ def test_bad_addresses_are_named(target: str) -> None:
 @pytest.mark.parametrize(
     "target",
     ["pve://root@pam:hush@pve1", "pve://a@pve!id=hush@pve1", "pve://a@pve!hush@pve1:8006",
-     "pve://root:hush@pve1", "PVE://a@pve!id=hush@pve1"],
+     "pve://root:hush@pve1", "PVE://a@pve!id=hush@pve1",
+     "pve://pve1/?token=hush", "pve://pve1:8006/#PVEAPIToken=hush"],
 )  # fmt: skip
 def test_a_secret_in_an_address_is_refused_and_not_repeated(target: str) -> None:
     assert proxmox_address.holds_secret(target)

@@ -97,6 +97,8 @@ def test_an_empty_file_accepts_nothing() -> None:
     ("text", "message"),
     [
         ("[[accept", "f: not valid TOML"),
+        ("a = " + "[" * 100_000, "f: not valid TOML"),
+        ("a = " + "9" * 5000, "f: not valid TOML"),
         ("x = 1", "f: unknown key 'x'"),
         ("accept = 1", "two brackets"),
         ("[accept]\ncode = 'CPU001'", "two brackets"),

@@ -107,7 +107,9 @@ def load(path: Path) -> Settings:
         raise UsageError(f"{path}: larger than {LIMIT} bytes, not a configuration file")
     try:
         document = tomllib.loads(data.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except RecursionError as error:
+        raise UsageError(f"{path}: not a TOML file: it is nested too deeply") from error
+    except ValueError as error:  # not UTF-8, no TOML, or a number of thousands of digits
         raise UsageError(f"{path}: not a TOML file: {error}") from error
     tables.only(document, {"targets", "guests"}, f"{path}")
     named = tables.table(document.get("targets", {}), f"{path}: targets")

@@ -76,8 +76,11 @@ def entry(text: str) -> Address:
 
 
 def holds_secret(target: str) -> bool:
-    """Return whether the target, of this kind, names more than a user before its host."""
+    """Return whether the target, of this kind, gives anything a value, or names more than a user.
+
+    No such address has a "=": it gives a token its secret, in front of the host or behind it.
+    """
     if not fits(target):
         return False
     user = target[len(SCHEME) :].rpartition("@")[0]
-    return any(sign in user for sign in ":!=")
+    return "=" in target or any(sign in user for sign in ":!")

@@ -61,7 +61,7 @@ def load(text: str, where: str, codes: Sequence[str]) -> tuple[Acceptance, ...]:
     """
     try:
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: not valid TOML: {error}") from error
     for key in document:
         if key != "accept":
