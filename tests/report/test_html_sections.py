@@ -16,6 +16,7 @@ from unmask.engine import document
 from unmask.model.finding import Finding, Outcome, Problem, Rule, Severity
 from unmask.model.inventory import Inventory
 from unmask.model.report import Document
+from unmask.model.workload import Unread, WorkloadKind
 from unmask.report._html import (
     cluster_map,
     findings,
@@ -65,6 +66,16 @@ def test_what_nobody_could_see_is_not_taken_for_nothing() -> None:
     )
     assert rows["lab/105"].status == "unseen"
     assert rows["lab/100"].status == "software"
+
+
+def test_a_kind_that_could_not_be_looked_for_is_not_taken_for_none() -> None:
+    case = next(case for case in visited().cases if case.guest.subject == "lab/106")
+    unread = (Unread(WorkloadKind.LUKS, "lsblk is not installed in the guest"),)
+    (row,) = page.build(replace(visited(), cases=(replace(case, unread=unread),))).guests.rows
+    assert (row.status, row.unseen) == (
+        "unseen",
+        "no encrypted workload seen inside, where not every kind could be looked for",
+    )
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ NOT_SEEN = {
     (False, False): "nobody looked inside: what it encrypts is not known",
 }
 """By whether somebody was inside, and whether anybody tried."""
+SEEN_IN_PART = "no encrypted workload seen inside, where not every kind could be looked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class GuestRow:
     loads: tuple[Load, ...]
     more_loads: int
     status: str
-    """The worst workload's; "none" where none was seen, "unseen" where nobody could look."""
+    """The worst workload's; "none" where there is none, "unseen" where not all was seen."""
     unseen: str
     """What is said in place of workloads, where none was seen."""
     severity: str
@@ -119,6 +120,7 @@ def _row(
     loads = sorted(case.workloads, key=lambda item: _workloads.Row(case, item).badness)
     first = order[0] if order else None
     inside = isinstance(guest.visit.inside, Known)
+    partly = inside and bool(case.unread)
     return GuestRow(
         anchor=labels.guests[guest.subject].anchor,
         subject=clean(guest.subject, 120),
@@ -134,8 +136,8 @@ def _row(
         level=_cells.level(case),
         loads=tuple(load(item) for item in loads[:LOADS]),
         more_loads=max(0, len(loads) - LOADS),
-        status=worst(case.workloads) if case.workloads or inside else UNSEEN,
-        unseen=NOT_SEEN[inside, guest.visit.tried],
+        status=worst(case.workloads) if case.workloads or (inside and not partly) else UNSEEN,
+        unseen=SEEN_IN_PART if partly else NOT_SEEN[inside, guest.visit.tried],
         severity=first.problem.severity.word if first else NONE,
         code=first.code if first else "",
         anchor_of_worst=anchors.get((guest.subject, first.code), "") if first else "",
