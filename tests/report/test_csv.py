@@ -134,6 +134,16 @@ def test_one_line_a_workload() -> None:
     assert found["coast/101", "luks", "not read"]["reason"] == "nobody has looked inside the guest"
 
 
+def test_a_guest_that_nobody_was_inside_has_a_line_of_its_own() -> None:
+    shut = {row["subject"]: row for row in made("csv-workloads") if not row["workload"]}
+    assert list(shut) == [
+        case.guest.subject for case in rich().cases if not case.guest.visit.inside.known
+    ]
+    assert {row["status"] for row in shut.values()} == {"not read"}
+    assert "it does not answer" in shut["coast/105"]["reason"]
+    assert shut["coast/105"]["needs"] == "the guest agent, or --guest-user"
+
+
 @modules
 def test_every_column_is_documented(name: str) -> None:
     page = (golden.ROOT / "docs/formats.md").read_text(encoding="utf-8")

@@ -1,12 +1,13 @@
-"""One line an encrypted workload, and one for each kind that could not be looked for."""
+"""One line an encrypted workload, and one for each kind or guest that could not be looked into."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from unmask.model.case import GuestCase
+from unmask.model.reading import Missing
 from unmask.model.report import Document, Format
-from unmask.model.workload import JudgedWorkload, Unread
+from unmask.model.workload import JudgedWorkload
 from unmask.report import _cells, _csv
 
 COLUMNS = (
@@ -16,7 +17,7 @@ COLUMNS = (
 )  # fmt: skip
 """docs/formats.md says what each means. New ones come at the end only."""
 NOT_READ = "not read"
-"""The status of a kind of workload that could not be looked for."""
+"""The status of a kind of workload, or of a whole guest, that could not be looked into."""
 
 
 def render(document: Document, width: int) -> str:  # noqa: ARG001 - lines are as long as they are
@@ -28,7 +29,10 @@ def _rows(case: GuestCase) -> Iterator[_csv.Row]:
     for item in case.workloads:
         yield {**_guest(case), **_workload(item)}
     for unread in case.unread:
-        yield {**_guest(case), **_unread(unread)}
+        yield {**_guest(case), **_unread(str(unread.kind), unread.reason, unread.needs)}
+    inside = case.guest.visit.inside
+    if isinstance(inside, Missing):
+        yield {**_guest(case), **_unread("", inside.reason, inside.needs)}
 
 
 def _guest(case: GuestCase) -> _csv.Row:
@@ -70,13 +74,8 @@ def _share(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
 
 
-def _unread(item: Unread) -> _csv.Row:
-    return {
-        "workload": str(item.kind),
-        "status": NOT_READ,
-        "reason": item.reason,
-        "needs": item.needs,
-    }
+def _unread(kind: str, reason: str, needs: str) -> _csv.Row:
+    return {"workload": kind, "status": NOT_READ, "reason": reason, "needs": needs}
 
 
 FORMAT = Format(
