@@ -20,7 +20,7 @@ from unmask.model.difference import (
     SeenGuest,
 )
 from unmask.model.finding import Finding, Severity
-from unmask.model.inventory import Gap, Inventory
+from unmask.model.inventory import Gap, GuestState, Inventory
 from unmask.model.reading import Missing
 from unmask.model.visit import UNVISITED
 
@@ -204,6 +204,21 @@ def test_the_only_guest_of_a_node_of_which_nothing_was_read_is_not_gone() -> Non
     (hidden,) = compared(old, dark(less, "lab/two")).passings
     assert (hidden.passage, hidden.note) == (Passage.UNSEEN, "nothing of lab/two was read")
     assert [item.passage for item in compared(old, less).passings] == [Passage.WENT]
+
+
+def test_what_runs_is_not_gone_where_only_its_configuration_was_read() -> None:
+    kvm64, other = rule_case.spec("kvm64"), rule_case.spec("host")
+    old = rule_case.inventory({"lab/one": "cascadelake"}, [{"cpu": "host", "running": "kvm64"}])
+    (guest,) = old.guests
+    assert (guest.running, guest.configured) == (kvm64, other)
+    copy = having(
+        old, "lab/101", lambda g: replace(g, running=None, pending=None, state=GuestState.UNKNOWN)
+    )
+    item = about(compared(old, copy), "CPU001", "lab/101")
+    assert item.change is Change.UNCHECKED
+    assert item.note.startswith("what was read does not tell whether the guest runs")
+    restarted = having(old, "lab/101", lambda g: replace(g, running=other, pending=None))
+    assert about(compared(old, restarted), "CPU001", "lab/101").change is Change.GONE
 
 
 def test_what_disks_showed_is_not_gone_where_a_look_inside_shows_less() -> None:

@@ -111,6 +111,7 @@ class _Guest:
     platform: str
     host: str
     cpu: _GuestCpu
+    state: str = ""
     site: str = ""
     observed: _Observed | None = None
     inside: _Inside | None = None
@@ -275,4 +276,5 @@ def _guest(item: _Guest) -> SeenGuest:
         lacks=tuple(sorted(lacks)),
         blind=frozenset(unread.kind for unread in item.unread),
         closed=inside.reason if inside else "",
+        state=item.state,
     )

@@ -21,6 +21,8 @@ silence is believed only where as much was seen as before."""
 OF_OTHER_NODES = frozenset({"CPU005"})
 """Rules that say something of a guest by the flags of its cluster's other nodes, and are silent
 where these are not known."""
+UNTOLD = "unknown"
+"""The state of a guest of which only the configuration was read, not what runs."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -169,9 +171,11 @@ class Glance:
             if dimmed:
                 return f"the flags of {dimmed} are not known"
         guest, earlier = self.here.guests.get(subject), self.there.guests.get(item.subject)
-        if guest and earlier and code not in BY_CONFIGURATION:
-            return less(guest, earlier)
-        return ""
+        if guest is None or earlier is None:
+            return ""
+        if guest.state == UNTOLD != earlier.state:
+            return "what was read does not tell whether the guest runs, and with which CPU"
+        return "" if code in BY_CONFIGURATION else less(guest, earlier)
 
 
 def less(now: SeenGuest, then: SeenGuest) -> str:

@@ -46,6 +46,8 @@ class SeenGuest:
     """Kinds of workloads that could not be looked for."""
     closed: str = ""
     """Why nobody got in, where somebody tried."""
+    state: str = ""
+    """"running", "stopped" and so on; "unknown" where only its configuration was read."""
 
     @property
     def node(self) -> str:
