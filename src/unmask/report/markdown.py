@@ -149,7 +149,7 @@ def _not_known(document: Document) -> Iterator[str]:
     for (reason, needs), probes in _unread.lacking(document.inventory.guests).items():
         subjects = sorted(set[str]().union(*probes.values()))
         what = cell(", ".join(sorted(probes)).replace("_", " "))
-        yield _told(f"not seen inside ({what})", subjects, reason, needs)
+        yield _told(f"not seen inside ({what})", subjects, reason or "not all of it", needs)
 
 
 def _told(what: str, subjects: Iterable[str], reason: str, needs: str) -> str:
