@@ -12,7 +12,7 @@ import pytest
 from support.golden import FIXTURES
 from support.unmask_command import UNMASK, Answer, unmask
 from unmask import plugins
-from unmask.cli import choices, reporting
+from unmask.cli import choices, reporting, terminal
 from unmask.errors import UsageError
 from unmask.model.report import Format
 
@@ -228,6 +228,18 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
         first, second = ((tmp_path / seed / name).read_bytes() for seed in ("1", "2"))
         assert first == second, name
     assert b"2026-12-01T08:00:00Z" in (tmp_path / "1" / "json").read_bytes()
+
+
+@pytest.mark.parametrize("told", ["\u00b2", "9" * 5000, "1e3", "-5", "0", ""])
+def test_columns_that_are_no_number_are_not_obeyed(
+    told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = []
+    for columns in (told, str(terminal.PLAIN_WIDTH)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert audit("--format", f"table={tmp_path / 'a.txt'}").code == 0
+        texts.append((tmp_path / "a.txt").read_text())
+    assert texts[0] == texts[1]
 
 
 def test_a_time_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -34,6 +34,9 @@ FULL = typer.Option(
     "--full", help="A table of everything: each finding with its evidence and its remedy."
 )
 
+DIGITS = 6
+"""Of a number of columns; with more of them it is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -115,7 +118,8 @@ def write(document: Document, asked: Sequence[Wanted]) -> None:
 def _page() -> int:
     """Return the columns of a page in a file: those of COLUMNS, whatever terminal there is."""
     told = os.environ.get("COLUMNS", "")
-    return int(told) if told.isdigit() and int(told[:6]) else terminal.PLAIN_WIDTH
+    columns = int(told) if told.isascii() and told.isdigit() and len(told) <= DIGITS else 0
+    return columns or terminal.PLAIN_WIDTH
 
 
 def _shown(document: Document, form: Format) -> str:
