@@ -19,9 +19,10 @@ from support.compared import (
 )
 from support.report_document import inventory as rich
 from unmask.dialects import audit_report
-from unmask.engine import diff, site
+from unmask.engine import _finding_changes, diff, site
+from unmask.engine._presence import likeness
 from unmask.model.difference import Change, Difference, Passage, WorkloadChange
-from unmask.model.finding import Finding, Severity
+from unmask.model.finding import Accepted, Finding, Severity
 from unmask.model.inventory import Inventory
 
 SEEDS = range(40)
@@ -226,6 +227,30 @@ def test_of_several_findings_of_one_code_each_is_known_by_its_sentence() -> None
     new = replace(base, findings=having_said("c", "a"))
     found = [(f.change, f.shown.problem.message) for f in diff.compare(old, new).findings]
     assert found == [(Change.NEW, "c"), (Change.GONE, "b"), (Change.UNCHANGED, "a")]
+
+
+def test_thousands_of_findings_of_one_subject_are_not_compared_each_with_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = Counter[str]()
+
+    def counted(text: str) -> str:
+        calls["likeness"] += 1
+        return likeness(text)
+
+    monkeypatch.setattr(_finding_changes, "likeness", counted)
+    base = audit(rich())
+    one = base.findings[0]
+
+    def many(letter: str) -> tuple[Finding, ...]:
+        said = [letter * (n + 1) for n in range(300)]
+        return tuple(replace(one, problem=replace(one.problem, message=text)) for text in said)
+
+    old, new = replace(base, findings=many("o")), replace(base, findings=many("n"))
+    agreed = tuple(Accepted(finding, "why", "") for finding in many("a"))
+    found = by_change(diff.compare(old, replace(new, accepted=agreed)))
+    assert (len(found[Change.GONE]), len(found[Change.NEW])) == (300, 300)
+    assert calls["likeness"] < 10 * 900
 
 
 def test_a_workload_that_became_fast() -> None:

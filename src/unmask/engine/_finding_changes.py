@@ -6,8 +6,8 @@ code. That one is not there any more means nothing before the later audit is kno
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -86,13 +86,12 @@ class _Comparison:
         return f"now {lost}" if lost else f"before {won}" if won else ""
 
     def _open_then(
-        self, findings: Iterable[Finding], accepted: list[Finding]
+        self, findings: list[Finding], accepted: list[Finding]
     ) -> Iterator[FindingChange]:
-        for finding in findings:
-            agreed = _taken(finding, accepted)
-            if agreed:
-                yield FindingChange(Change.ACCEPTED, finding, agreed)
-                continue
+        agreed = _agreed(findings, accepted)
+        for finding, one in agreed.pairs:
+            yield FindingChange(Change.ACCEPTED, finding, one)
+        for finding in agreed.before:
             why = self.forth.unchecked(finding)
             change = Change.UNCHECKED if why else Change.GONE
             subject = self.names.get(finding.subject, finding.subject)
@@ -100,13 +99,12 @@ class _Comparison:
             yield FindingChange(change, finding, None, note)
 
     def _open_now(
-        self, findings: Iterable[Finding], accepted: list[Finding]
+        self, findings: list[Finding], accepted: list[Finding]
     ) -> Iterator[FindingChange]:
-        for finding in findings:
-            agreed = _taken(finding, accepted)
-            if agreed:
-                yield FindingChange(Change.REOPENED, agreed, finding)
-                continue
+        agreed = _agreed(findings, accepted)
+        for finding, one in agreed.pairs:
+            yield FindingChange(Change.REOPENED, one, finding)
+        for finding in agreed.before:
             why = self.return_.unchecked(finding)
             change = Change.SEEN if why else Change.NEW
             subject = self.back.get(finding.subject, finding.subject)
@@ -137,18 +135,26 @@ class _Matched:
 
     def match(self) -> None:
         """Find the pairs; `before` and `after` keep the rest."""
-        for said in (_message, _likeness):
-            for one in tuple(self.before):
-                other = next((item for item in self.after if said(item) == said(one)), None)
-                if other:
-                    self._pair(one, other)
+        self._match(_message)
+        self._match(_likeness)
         if len(self.before) == len(self.after) == 1 and not self.pairs:
-            self._pair(self.before[0], self.after[0])
+            self.pairs.append((self.before.pop(), self.after.pop()))
 
-    def _pair(self, one: Finding, other: Finding) -> None:
-        self.pairs.append((one, other))
-        self.before.remove(one)
-        self.after.remove(other)
+    def _match(self, said: Callable[[Finding], str]) -> None:
+        """Pair those that say the same, the first with the first; there may be thousands."""
+        waiting: dict[str, deque[int]] = defaultdict(deque)
+        for place, item in enumerate(self.after):
+            waiting[said(item)].append(place)
+        rest, taken = [], set[int]()
+        for one in self.before:
+            places = waiting.get(said(one))
+            if places:
+                taken.add(places[0])
+                self.pairs.append((one, self.after[places.popleft()]))
+            else:
+                rest.append(one)
+        self.before = rest
+        self.after = [item for place, item in enumerate(self.after) if place not in taken]
 
 
 def _message(item: Finding) -> str:
@@ -159,11 +165,13 @@ def _likeness(item: Finding) -> str:
     return likeness(item.problem.message)
 
 
-def _taken(finding: Finding, among: list[Finding]) -> Finding | None:
-    """Return the finding that is this one among others, and take it from them."""
-    for said in (_message, _likeness):
-        found = next((item for item in among if said(item) == said(finding)), None)
-        if found:
-            among.remove(found)
-            return found
-    return among.pop(0) if len(among) == 1 else None
+def _agreed(findings: list[Finding], accepted: list[Finding]) -> _Matched:
+    """Return which of the findings are the accepted ones of another audit.
+
+    The only one that is left is meant even where it says something else.
+    """
+    found = _Matched(findings, accepted)
+    found.match()
+    if found.before and len(found.after) == 1:
+        found.pairs.append((found.before.pop(0), found.after.pop()))
+    return found
