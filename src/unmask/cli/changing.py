@@ -54,21 +54,28 @@ def opener(asked: Asked) -> Callable[[Place], _target.Target]:
     It raises `UsageError` or `TargetError` where it cannot. A password is asked for once a target.
     """
     settings = choices.configuration(asked.config)
-    known: dict[str, CollectOptions] = {}
+    known: dict[tuple[str, str], CollectOptions] = {}
 
     def open_it(place: Place) -> _target.Target:
-        if place.target not in known:
-            wanted = _configured(place.target, settings)
-            known[place.target] = collecting.options(asked, settings, (wanted,))(wanted.address)
-        return _target.open_target(place, known[place.target])
+        which = (place.target, place.login)
+        if which not in known:
+            wanted = _configured(place, settings)
+            known[which] = collecting.options(asked, settings, (wanted,))(wanted.address)
+        return _target.open_target(place, known[which])
 
     return open_it
 
 
-def _configured(address: str, settings: Settings) -> Target:
-    """Return the configured target of this address, with its credentials, or a bare one."""
-    found = (target for target in settings.targets if target.address == address)
-    return next(found, Target("", address))
+def _configured(place: Place, settings: Settings) -> Target:
+    """Return the configured target that the change was ordered by, with its credentials.
+
+    One address may have several, a login that reads and one that writes: never another one than the
+    operator has named. Where its name is not configured any more, the only one of the address.
+    """
+    for target in settings.at(place.target):
+        if target.name == place.login:
+            return target
+    return settings.named(place.target) or Target("", place.target)
 
 
 @contextmanager

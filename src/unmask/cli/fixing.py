@@ -43,6 +43,8 @@ class Site:
     """Reads it anew, without a look into its guests."""
     figures: tuple[BenchResult, ...] = ()
     """What CPU models were measured to amount to on nodes."""
+    name: str = ""
+    """Of the configured target; "" for none."""
 
     def cases(self, inventory: Inventory | None = None) -> tuple[GuestCase, ...]:
         """Return its guest cases with workloads."""
@@ -91,7 +93,7 @@ def site(asked: Asked, named: Sequence[str] = ()) -> Site:
         raise typer.Exit(read.exit_code)  # what went wrong is said already
     if address not in seen:
         raise TargetError(f"{address}: not read")
-    return Site(address, *seen[address], read.inventory, again, measured)
+    return Site(address, *seen[address], read.inventory, again, measured, wanted[0].name)
 
 
 def _only(named: Sequence[str], look: Visit) -> Visit:
@@ -188,7 +190,7 @@ class Planner:
 
     def _plan(self, guest: Guest, read: Inventory, cases: Sequence[GuestCase]) -> Plan:
         before = self._before(guest) if self.where.live else None
-        return make_plan(
+        plan = make_plan(
             read,
             cases,
             guest.subject,
@@ -197,13 +199,21 @@ class Planner:
             target=self.where.target,
             before=before,
         )
+        # The journal keeps it, so that undo and recover go in by the same login.
+        return replace(plan, place=replace(plan.place, login=self.where.name))
 
     def _before(self, guest: Guest) -> Setting | None:
         """Return what the hypervisor says now; None for what has no CPU of its own."""
         if guest.kind is not GuestKind.VM or guest.platform is Platform.UNSEEN:
             return None
         place = Place(
-            self.where.target, guest.subject, guest.ident, guest.name, guest.platform, guest.node
+            self.where.target,
+            guest.subject,
+            guest.ident,
+            guest.name,
+            guest.platform,
+            guest.node,
+            self.where.name,
         )
         with closing(self.open(place)) as target:
             return target.read()

@@ -54,6 +54,8 @@ class Place:
     name: str
     platform: Platform
     node: str = ""
+    login: str = ""
+    """Name of the configured target whose login is used; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
