@@ -10,19 +10,23 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from support import recorded_machines, ssh_machine, sshd
+from support import recorded_machines, sessions, ssh_machine, sshd
 from support.golden import ROOT
 from support.libvirtd import PREFIX, Libvirtd
 from support.unmask_command import Answer, unmask
 from unmask.config.privileges import PURPOSES
 from unmask.config.privileges import commands as granting
 from unmask.config.settings import load
+from unmask.lab.lab import Lab
+from unmask.lab.site import packaged
 
 HOWTO = ROOT / "docs/howto"
+TRUENAS = "homelab-proxmox-truenas.md"
 VPS = re.compile(r"ssh://\w+@vps\.example(?::\d+)?(?: --key \S+)?")
 
 
@@ -98,20 +102,65 @@ def test_a_page_says_for_whom_it_is_and_how_to_go_back(page: Path) -> None:
 
 def test_the_roles_are_those_that_unmask_asks_for() -> None:
     offered = {line for purpose in PURPOSES for line in granting(purpose, "9.2.11")}
-    named = [
-        line
-        for page in HOWTO.glob("*.md")
-        for line in re.findall(
-            r"^pveum (?:role|acl|user) .*$", page.read_text("utf-8"), re.MULTILINE
-        )
-    ]
+    named = [line for page in HOWTO.glob("*.md") for line in grants(page)]
     assert named
-    assert set(named) <= offered
+    # What is granted on one guest alone is tried in a lab, below.
+    assert {line for line in named if "unmask-fix@pve" not in line} <= offered
+
+
+def grants(page: Path) -> list[str]:
+    return re.findall(r"^pveum (?:role|acl|user) .*$", page.read_text("utf-8"), re.MULTILINE)
+
+
+def test_what_is_granted_on_one_guest_is_enough_and_no_more(tmp_path: Path) -> None:
+    site = packaged()
+    lines = [access_file_line(line) for line in grants(HOWTO / TRUENAS)]
+    files = {**site.files, "user.cfg": "\n".join((site.files["user.cfg"], *lines, ""))}
+    name, secret = "unmask-fix@pve!fix", "5ec2e7" * 5
+    own = {name: secret}
+    site = replace(site, files=files, logins={"own": name}, secrets=own)
+    with Lab(site, pace=0) as lab:
+        (tmp_path / "token").write_text(f"{name}={secret}")
+        (tmp_path / "token").chmod(0o600)
+
+        def fix(*words: str) -> Answer:
+            address = f"pve://{lab.address}"
+            into = ("--token-file", "token", "--ca-file", str(lab.ca_file))
+            return unmask("fix", address, *words, *into, directory=tmp_path, HOME=str(tmp_path))
+
+        (line,) = [
+            step.command
+            for step in sessions.steps(HOWTO / TRUENAS, "sh-session")
+            if step.command.startswith("unmask fix homelab-fix")
+        ]
+        answer = fix(*shlex.split(line)[3:])
+        assert answer.code == 0, answer
+        assert "zfs tank: software before, hardware now." in answer.output
+        costs = [word for code in ("CPU002", "MIG001", "RST001") for word in ("--ack", code)]
+        answer = fix("--vm", "103", "--cpu", "qemu64,flags=+aes", *costs, "--yes")
+        assert answer.code == 4, answer
+        assert "VM.Config.CPU on /vms/103" in " ".join(answer.output.split())
+
+
+def access_file_line(command: str) -> str:
+    """Return the line of user.cfg that a command of pveum writes."""
+    words = shlex.split(command)[1:]
+    match words:
+        case ["role", "add", name, "--privs", privileges]:
+            return f"role:{name}:{privileges}:"
+        case ["user", "add", name]:
+            return f"user:{name}:1:0::::::"
+        case ["user", "token", "add", user, name, "--privsep", "0"]:
+            return f"token:{user}!{name}:0:0::"
+        case ["acl", "modify", path, "--users", user, "--roles", roles]:
+            return f"acl:1:{path}:{user}:{roles}:"
+    raise AssertionError(command)
 
 
 def test_the_target_of_a_page_is_one(tmp_path: Path) -> None:
     page = (HOWTO / "homelab-proxmox-truenas.md").read_text(encoding="utf-8")
-    (table,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    (tmp_path / "unmask.toml").write_text(table)
-    (target,) = load(tmp_path / "unmask.toml").targets
-    assert (target.name, target.reference.token_id) == ("homelab", "unmask@pve!agent")
+    tables = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "unmask.toml").write_text("\n".join(tables))
+    assert {
+        target.name: target.reference.token_id for target in load(tmp_path / "unmask.toml").targets
+    } == {"homelab": "unmask@pve!agent", "homelab-fix": "unmask-fix@pve!fix"}
