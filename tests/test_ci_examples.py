@@ -19,7 +19,7 @@ from support.unmask_command import UNMASK, unmask
 
 EXAMPLES = ROOT / "examples/ci"
 PAGE = (ROOT / "docs/ci.md").read_text("utf-8")
-LIVE = 'pve://pve1.example --token-file "$UNMASK_TOKEN"'
+LIVE = 'pve://pve1.example --token-file "$UNMASK_TOKEN" --ca-file pve-root-ca.pem'
 """What a test has no cluster for: it audits what was collected instead."""
 ACCEPT = '[[accept]]\ncode = "CPU005"\nsubject = "*homelab/30*"\nreason = "moves to new nodes"\n'
 
