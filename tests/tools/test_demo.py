@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -37,7 +38,8 @@ def test_it_audits_the_lab_and_leaves_nothing(tmp_path: Path) -> None:
     process = started(tmp_path)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
-    assert "101 truenas" in output
+    assert re.search(r"101 truenas +zfs tank .* software +0\.6 % ", output)  # as its last lines say
+    assert "101 truenas keeps 0.6 % of its speed" in output
     assert "it is gone again" in output
     assert not list((tmp_path / "tmp").iterdir())
 
