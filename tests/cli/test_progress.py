@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import shutil
 import subprocess
 import threading
 import time
@@ -13,9 +14,10 @@ from pathlib import Path
 import pytest
 from benchmarks.sample import inventory
 
+from support.golden import ROOT
 from support.peers import environment
 from support.unmask_command import UNMASK, unmask
-from unmask.cli import terminal
+from unmask.cli import collecting, terminal
 from unmask.dialects import saved
 
 GUESTS = 3000
@@ -94,6 +96,23 @@ def test_what_is_quick_or_asks_somebody_is_not_interrupted(
             time.sleep(0.01)
     assert said[1].startswith("slow work (0 s)")
     assert said[-1] == ""
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [("copies-by-ssh", True), ("ssh://127.0.0.1:1", False), ("qemu+libssh2://nowhere", False)],
+)
+def test_only_where_ssh_may_ask_nothing_is_told(
+    target: str, *, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(terminal, "progress", said.append)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples" / "homelab", tmp_path / "copies-by-ssh")
+    asked = collecting.Asked(target=(target,))
+    settings, targets = collecting.chosen(asked)
+    collecting.collected(asked, settings, targets)
+    assert any(text.startswith(f"reading {target} ") for text in said) is told
 
 
 def test_an_error_takes_the_line_away_too(monkeypatch: pytest.MonkeyPatch) -> None:

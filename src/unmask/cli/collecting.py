@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ PARALLEL = typer.Option(
 CONFIG = typer.Option(
     "--config", metavar="FILE", help="Instead of ./unmask.toml or ~/.config/unmask/unmask.toml."
 )
+BY_SSH = re.compile(r"ssh\d*://")
+"""pve+ssh://, ssh://, and libvirt's qemu+ssh:// and qemu+libssh2://."""
 VERBOSE = typer.Option("--verbose", "-v", help="Say on standard error what is being done.")
 
 
@@ -133,7 +136,7 @@ def options(
 
 def _reading(text: str) -> None:
     """Show what is read, but not where SSH may ask for a password in the same line."""
-    if "ssh" not in text:
+    if not BY_SSH.search(text):
         terminal.progress(text)
 
 
