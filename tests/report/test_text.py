@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from unmask.report._text import LISTED, clean, listed, shorten, wrap
+from unmask.report._text import LISTED, called, clean, listed, shorten, wrap
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,24 @@ def test_length_is_bounded_whatever_is_in_it() -> None:
 def test_shortening_leaves_room_for_the_dots() -> None:
     assert shorten("abcdefgh", 8) == "abcdefgh"
     assert shorten("abcdefghi", 8) == "abcde..."
+
+
+@pytest.mark.parametrize(
+    ("subject", "name", "shown"),
+    [
+        ("homelab/101", "web", "homelab/101 web"),
+        ("homelab/101", "1", "homelab/101 1"),
+        ("homelab/101", "", "homelab/101"),
+        ("hall/mail", "mail", "hall/mail"),
+        ("berlin:hall", "hall", "berlin:hall"),
+        ("lab", "lab", "lab"),
+        ("a/b\x1b[2J", "c\n", "a/b c"),
+    ],
+)
+def test_a_name_stands_behind_a_subject_that_does_not_end_in_it(
+    subject: str, name: str, shown: str
+) -> None:
+    assert called(subject, name) == shown
 
 
 def test_wrapping_keeps_the_width_and_the_indent() -> None:

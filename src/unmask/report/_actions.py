@@ -18,6 +18,7 @@ from unmask.model.finding import Finding, Problem, Severity
 from unmask.model.inventory import Guest, GuestKind, GuestState, Platform
 from unmask.model.reading import Known
 from unmask.model.report import Document
+from unmask.report._findings import worst_first
 from unmask.report._text import clean
 from unmask.report._workloads import badness
 
@@ -68,7 +69,7 @@ def actions(document: Document) -> tuple[Action, ...]:
     made = []
     words = _Words(document)
     for case in document.cases:
-        found = sorted(findings[case.guest.subject], key=_order)
+        found = worst_first(findings[case.guest.subject])
         if found:
             made.append(_action(case, found, words))
     return tuple(sorted(made, key=lambda action: -action.severity))  # stable
@@ -77,10 +78,6 @@ def actions(document: Document) -> tuple[Action, ...]:
 def _tells(problem: Problem) -> bool:
     """Return whether anything is to be done about it."""
     return problem.severity > Severity.INFO and bool(problem.remedy or problem.command)
-
-
-def _order(finding: Finding) -> tuple[int, str]:
-    return -finding.problem.severity, finding.code
 
 
 class _Words:

@@ -17,7 +17,7 @@ from unmask.model.difference import (
 )
 from unmask.model.finding import Severity, Skip
 from unmask.model.inventory import Gap
-from unmask.report._text import clean
+from unmask.report._text import called, clean
 
 MOST = 40
 """Lines of one part; of more, the first ones. The JSON report has all."""
@@ -120,7 +120,7 @@ def _findings(findings: Iterable[FindingChange], change: Change) -> Iterator[Ent
         severity = found.problem.severity
         yield Entry(
             f"{severity.word.upper()} {found.code}",
-            (_called(found.subject, found.name),),
+            (called(found.subject, found.name),),
             _said(item),
             severity,
         )
@@ -137,11 +137,6 @@ def _said(item: FindingChange) -> str:
     return f"{message}{note}"
 
 
-def _called(subject: str, name: str) -> str:
-    subject, name = clean(subject, NAME), clean(name, 60)
-    return subject if subject.endswith(name) else f"{subject} {name}"
-
-
 def _passing(item: Passing) -> Entry:
     head = f"{item.what} {words(item.passage)}"
     where = {
@@ -151,7 +146,7 @@ def _passing(item: Passing) -> Entry:
         (False, False): "",
     }[bool(item.origin), bool(item.target)]
     said = "; ".join(filter(None, (where, item.note)))
-    return Entry(head, (_called(item.subject, item.name),), said)
+    return Entry(head, (called(item.subject, item.name),), said)
 
 
 def _cpu(item: CpuChange) -> Entry:
@@ -161,14 +156,14 @@ def _cpu(item: CpuChange) -> Entry:
     won = f"gained {' '.join(item.won)}" if item.won else ""
     lost = f"lost {' '.join(item.lost)}" if item.lost else ""
     said = "; ".join(filter(None, (label, won, lost)))
-    return Entry(item.what, (_called(item.subject, item.name),), said)
+    return Entry(item.what, (called(item.subject, item.name),), said)
 
 
 def _workloads(difference: Difference) -> Iterator[Entry]:
     for item in difference.workloads:
         which = item.kind if item.workload.lower() == item.kind else f"{item.kind} {item.workload}"
         said = f"{which.strip()}: {item.before} to {item.after}"
-        yield Entry("", (_called(item.subject, item.name),), said)
+        yield Entry("", (called(item.subject, item.name),), said)
 
 
 def _why(item: Gap | Skip) -> str:

@@ -9,7 +9,7 @@ from unmask.model.finding import Finding, Severity
 from unmask.model.report import Document
 from unmask.report._detail import HOW, Detail
 from unmask.report._paint import Paint
-from unmask.report._text import clean, listed, wrap
+from unmask.report._text import called, clean, listed, wrap
 
 Said: TypeAlias = tuple[str, tuple[str, ...]]
 """Message and evidence."""
@@ -22,6 +22,11 @@ SHORTENED = (
 )
 SETS_CPU = " --cpu "
 """What tells a command that writes a guest's whole CPU setting (Proxmox VE's qm set)."""
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings of one subject by severity, then by code."""
+    return sorted(findings, key=lambda item: (-item.problem.severity, item.code))
 
 
 def groups(findings: Sequence[Finding]) -> list[list[Finding]]:
@@ -156,8 +161,7 @@ def _message(finding: Finding, worst: Severity) -> str:
 
 
 def _subject(finding: Finding) -> str:
-    subject, name = clean(finding.subject, 120), clean(finding.name, 60)
-    return subject if subject.endswith(name) else f"{subject} {name}"
+    return called(finding.subject, finding.name)
 
 
 def _advice(group: Sequence[Finding], width: int) -> list[str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 
-from unmask.model.finding import Finding, Severity
+from unmask.model.finding import Severity
 from unmask.model.report import Document
-from unmask.report import _cells
+from unmask.report import _cells, _findings
 from unmask.report._grid import Layout, Table, draw, fit, same, without
 from unmask.report._paint import Paint
 from unmask.report._text import wrap
@@ -69,7 +68,7 @@ def cells(document: Document) -> Table:
             _cells.flag(case, _cells.AES),
             _cells.flag(case, _cells.CLMUL),
             _cells.level(case),
-            _cells.worst(_worst_first(findings[case.guest.subject])),
+            _cells.worst(_findings.worst_first(findings[case.guest.subject])),
         )
         for case in document.cases
     ]
@@ -98,10 +97,6 @@ def _seen(configured: str, effective: str) -> str:
     sees = effective.split(" > ", 1)
     same_name = [one.rstrip(_cells.DEFAULT).split(",")[0] for one in ours] == sees
     return configured if same_name else f"{effective}{OTHER}{configured})"
-
-
-def _worst_first(findings: Sequence[Finding]) -> list[Finding]:
-    return sorted(findings, key=lambda finding: (-finding.problem.severity, finding.code))
 
 
 def _marked(table: Table) -> Table:

@@ -8,7 +8,7 @@ import sys
 
 from unmask.model.finding import Finding, Rule, Skip
 from unmask.model.inventory import Gap
-from unmask.report._text import clean
+from unmask.report._text import called, clean
 
 
 def finding(item: Finding) -> str:
@@ -17,9 +17,7 @@ def finding(item: Finding) -> str:
     GitHub shows the first sentence in its list and all of it on the alert's page.
     """
     problem = item.problem
-    subject, name = clean(item.subject, 120), clean(item.name, 60)
-    whose = subject if not name or subject.endswith(name) else f"{subject} {name}"
-    lines = [sentence(f"{whose}: {clean(problem.message)}")]
+    lines = [sentence(f"{called(item.subject, item.name)}: {clean(problem.message)}")]
     lines += [f"- {clean(fact)}" for fact in problem.evidence]
     if problem.remedy:
         lines.append(f"Remedy: {clean(problem.remedy)}")

@@ -56,6 +56,14 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 3].rstrip() + "..."
 
 
+def called(subject: str, name: str) -> str:
+    """Return a subject, cleaned, and behind it its name where it does not end in that."""
+    subject, name = clean(subject, 120), clean(name, 60)
+    before = subject.removesuffix(name)
+    same = not name or (before != subject and before[-1:] in ("", "/", ":"))
+    return subject if same else f"{subject} {name}"
+
+
 def listed(items: Sequence[str], most: int = LISTED) -> str:
     """Return "a, b, c", with no more than `most` items named and the rest counted."""
     more = len(items) - most

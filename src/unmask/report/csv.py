@@ -9,7 +9,7 @@ from unmask.model.cpu import FeatureView, State
 from unmask.model.finding import Finding
 from unmask.model.outlook import Status
 from unmask.model.report import Document, Format
-from unmask.report import _cells, _csv, _records
+from unmask.report import _cells, _csv, _findings, _records
 from unmask.report._actions import Action, actions
 
 COLUMNS = (
@@ -129,7 +129,7 @@ def _workloads(case: GuestCase) -> _csv.Row:
 
 
 def _judged(subject: str, told: _Told) -> _csv.Row:
-    found = sorted(told.findings[subject], key=lambda item: (-item.problem.severity, item.code))
+    found = _findings.worst_first(told.findings[subject])
     action = told.actions.get(subject)
     return {
         "severity": found[0].problem.severity.word if found else "",

@@ -10,7 +10,7 @@ from unmask.model.case import GuestCase
 from unmask.model.finding import Finding, Severity
 from unmask.model.reading import Known
 from unmask.model.report import Document
-from unmask.report import _cells, _workloads
+from unmask.report import _cells, _findings, _workloads
 from unmask.report._html import guest_details
 from unmask.report._html.guest_details import Details
 from unmask.report._html.labels import Labels, Ref, place
@@ -116,7 +116,7 @@ def _row(
     anchors: dict[tuple[str, str], str],
 ) -> GuestRow:
     guest = case.guest
-    order = sorted(findings, key=lambda item: (-item.problem.severity, item.code))
+    order = _findings.worst_first(findings)
     loads = sorted(case.workloads, key=lambda item: _workloads.Row(case, item).badness)
     first = order[0] if order else None
     inside = isinstance(guest.visit.inside, Known)
