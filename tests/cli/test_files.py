@@ -74,6 +74,31 @@ def test_reading_is_bounded_and_clear(tmp_path: Path) -> None:
         files.read(tmp_path / "absent", 10)
 
 
+def test_what_a_killed_run_has_left_is_in_nobodys_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report"
+
+    def killed(*_: object) -> None:
+        raise SystemExit  # stands for a signal that nobody can answer: nothing is cleaned up
+
+    with monkeypatch.context() as now:
+        now.setattr(os, "fsync", killed)
+        now.setattr(Path, "unlink", lambda *_, **__: None)
+        with pytest.raises(SystemExit):
+            files.write(path, "half")
+    assert len(list(tmp_path.iterdir())) == 1
+    files.write(path, "whole")
+    assert path.read_text() == "whole"
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "\u00e9" * 127])
+def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path: Path, name: str) -> None:
+    for text in ("one", "two"):
+        files.write_all([(tmp_path / name, text), (tmp_path / "other", text)])
+    assert left(tmp_path) == {name: "two", "other": "two"}
+
+
 def test_of_several_files_all_are_written(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_text("1")

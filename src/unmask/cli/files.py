@@ -17,6 +17,8 @@ PRIVATE = 0o600
 """Mode of a file that holds what configurations say, which may include secrets in `args`."""
 PUBLIC = 0o666
 """Mode before the user's umask."""
+LEFT = 1000
+"""Files that killed runs may have left beside one."""
 STDOUT = Path("-")
 """Standard output, as the name of a file."""
 
@@ -175,6 +177,23 @@ def read(path: Path, limit: int) -> str:
     return text
 
 
+def _beside(target: Path, what: str, number: int) -> Path:
+    """Return a name beside a file; no longer than file systems allow however long the file's is."""
+    return target.with_name(f".{target.name[:40]}.{os.getpid()}.{number}.{what}")
+
+
+def _created(target: Path, what: str, mode: int) -> tuple[Path, int]:
+    """Return a new file beside another one, and its descriptor.
+
+    A run that was killed has left its own, and in a container the next one has the same number.
+    """
+    for number in range(LEFT):
+        path = _beside(target, what, number)
+        with suppress(FileExistsError):
+            return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    raise FileExistsError(errno.EEXIST, f"killed runs have left {LEFT} files beside it: .*.{what}")
+
+
 @dataclass(slots=True)
 class _Draft:
     """A file that lies beside the place that it is to take."""
@@ -192,10 +211,9 @@ class _Draft:
     def made(cls, path: Path, data: bytes, mode: int) -> _Draft:
         """Write the draft out to the disk; what is left of one that fails is removed."""
         target = _resolved(path)
-        draft = target.with_name(f".{target.name}.{os.getpid()}.part")
         if target.exists():
             mode = target.stat().st_mode & 0o777
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        draft, descriptor = _created(target, "part", mode)
         try:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(data)
@@ -209,7 +227,7 @@ class _Draft:
     def place(self, *, keep: bool) -> None:
         """Put it in its place; `keep` what was there for `take_back`."""
         if keep and self.target.exists():
-            old = self.target.with_name(f".{self.target.name}.{os.getpid()}.old")
+            old = _beside(self.target, "old", 0)
             old.unlink(missing_ok=True)
             try:
                 os.link(self.target, old)
