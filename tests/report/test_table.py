@@ -9,9 +9,10 @@ import pytest
 
 from support import golden
 from support.documents import HOSTILE, document, finding, lab, many
+from support.report_document import rich
 from unmask.model.finding import Outcome, Problem, Severity
 from unmask.model.inventory import Gap, GuestState, Inventory, Platform
-from unmask.report.table import FORMAT, render, render_coloured
+from unmask.report.table import FORMAT, render, render_coloured, summary
 
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
 COMMANDS = ("unmask ", "qm ", "virsh ")
@@ -132,9 +133,29 @@ def test_what_is_not_known_is_listed_with_what_would_help() -> None:
     assert "line 7" not in text  # a rule says that
     assert "TST002 lab/106: a toy (until 2027-01-31)" in text
     assert text.rstrip().endswith(
-        "10 guests on 3 hosts; findings: 1 high, 1 medium, 3 info; 1 accepted; 1 not read; "
-        "4 not checked."
+        "10 guests on 3 hosts; what the guests encrypt is not known; findings: 1 high, 1 medium, "
+        "3 info; 1 accepted; 1 not read; 4 not checked."
     )
+
+
+@pytest.mark.parametrize(
+    ("subjects", "said"),
+    [
+        (("coast/103",), "1 guest on 5 hosts; what the guest encrypts is not known; "),
+        (("coast/103", "coast/105"), "2 guests on 5 hosts; what the guests encrypt is not known; "),
+        (("coast/101", "coast/103"), "1 software; what 1 of the guests encrypts is not known; "),
+        (("coast/101", "coast/103", "coast/105"), "; what 2 of the guests encrypt is not known; "),
+        (("coast/104",), "1 guest on 5 hosts; 1 encrypted workload: 1 software; findings"),
+        (("coast/101",), "1 guest on 5 hosts; 1 encrypted workload: 1 software; findings"),
+    ],
+)
+def test_the_last_line_counts_guests_that_nobody_was_inside(
+    subjects: tuple[str, ...], said: str
+) -> None:
+    cases = tuple(case for case in rich().cases if case.guest.subject in subjects)
+    guests = tuple(case.guest for case in cases)
+    of = replace(rich(), cases=cases, inventory=replace(rich().inventory, guests=guests))
+    assert said in summary(of)
 
 
 def test_nothing_from_outside_reaches_the_terminal_unwashed() -> None:

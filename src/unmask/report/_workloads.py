@@ -84,6 +84,21 @@ def counted(cases: Iterable[GuestCase]) -> str:
     return f"{count} encrypted {'workload' if count == 1 else 'workloads'}: {each}"
 
 
+def blind(cases: Iterable[GuestCase]) -> int:
+    """Return how many guests nobody was inside, and neither disks nor notes tell anything of."""
+    return sum(not (case.workloads or case.guest.visit.inside.known) for case in cases)
+
+
+def unseen(cases: Sequence[GuestCase]) -> str:
+    """Return "what 2 of the guests encrypt is not known"; "" for none."""
+    count = blind(cases)
+    if not count:
+        return ""
+    if count == len(cases):
+        return f"what the {'guest encrypts' if count == 1 else 'guests encrypt'} is not known"
+    return f"what {count} of the guests {'encrypts' if count == 1 else 'encrypt'} is not known"
+
+
 def cells(rows: Sequence[Row]) -> Table:
     """Return the whole table, unfitted."""
     lines = [

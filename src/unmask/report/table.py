@@ -53,7 +53,8 @@ def summary(document: Document) -> str:
         f"{severities[item]} {item.word}" for item in reversed(Severity) if severities[item]
     )
     load = _workloads.counted(document.cases)
-    parts = [*([load] if load else []), f"findings: {found}" if found else "no findings"]
+    unseen = _workloads.unseen(document.cases)
+    parts = [*filter(None, (load, unseen)), f"findings: {found}" if found else "no findings"]
     for count, what in (
         (len(outcome.accepted), "accepted"),
         (len(document.inventory.gaps), "not read"),

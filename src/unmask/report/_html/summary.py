@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from unmask.model.finding import Finding, Severity
 from unmask.model.outlook import Status
-from unmask.model.reading import Known
 from unmask.model.report import Document
 from unmask.report import _workloads, table
 from unmask.report._html import things
@@ -124,10 +123,7 @@ def _verdict(document: Document, statuses: Counter[str]) -> str:
 
 def _doubt(document: Document) -> str:
     """Return for how many guests nobody knows what they encrypt: not seen is not none."""
-    blind = sum(
-        not case.workloads and not isinstance(case.guest.visit.inside, Known)
-        for case in document.cases
-    )
+    blind = _workloads.blind(document.cases)
     if not blind:
         return ""
     count = len(document.cases)
