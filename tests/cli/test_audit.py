@@ -163,7 +163,7 @@ def test_a_bad_file_is_one_clear_error(
     ("target", "code", "message"),
     [
         ("foo://x", 2, "foo:// is not a kind of target; a target is a saved"),
-        ("pve+none://node", 2, "a file that --save wrote"),
+        ("pve+none://node", 2, "a saved inventory"),
         ("absent", 3, "configured target; for a host write pve://HOST, pve+ssh://HOST"),
         (".", 3, "unmask: there is nothing in . that unmask can read"),
     ],
