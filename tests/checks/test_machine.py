@@ -66,3 +66,18 @@ def test_a_cpu_that_could_do_more(tmp_path: Path) -> None:
     (tmp_path / "dev").mkdir()
     (tmp_path / "dev/kvm").write_text("")
     assert said(tmp_path)[0].startswith("ok KVM")
+
+
+def test_a_folder_of_sockets_that_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.exists
+
+    def closed(self: Path) -> bool:
+        if "libvirt" in self.parts:
+            raise PermissionError(13, "Permission denied", str(self))
+        return real(self)
+
+    monkeypatch.setattr(Path, "exists", closed)
+    assert said(tmp_path)[0].startswith("note libvirt: ")
+    assert "is closed to this user" in said(tmp_path)[0]

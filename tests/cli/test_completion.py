@@ -100,3 +100,11 @@ def test_a_completion_loads_nothing_that_speaks_to_a_hypervisor(line: str) -> No
     )
     assert done.stdout
     assert not set(SLOW).intersection(done.stderr.split())
+
+
+def test_completion_without_a_place_for_it_is_printed_instead(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for shell in ("bash", "zsh", "fish"):
+        answer = unmask("--install-completion", shell, HOME=str(tmp_path / "file"))
+        assert (answer.code, answer.output) == (2, "")
+        assert answer.errors.endswith(f"print it with --show-completion {shell}\n")

@@ -165,3 +165,12 @@ def test_hopeless_places_are_refused_at_once(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=said):
             files.check([tmp_path / name for name in paths])
     files.check([tmp_path / "file", Path("/dev/null"), Path("/dev/null"), Path("/dev/stdout")])
+
+
+def test_a_place_where_this_user_may_not_look_cannot_be_written(tmp_path: Path) -> None:
+    closed = tmp_path / ("x" * 300) / "report"
+    with pytest.raises(UsageError, match="report: cannot be written: File name too long"):
+        files.write(closed, "x")
+    with pytest.raises(UsageError, match="report: cannot be written: File name too long"):
+        files.check([closed])
+    assert files.is_file(closed)

@@ -162,3 +162,8 @@ def test_a_file_of_another_user_is_not_used(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="it belongs to another user"):
         find(tmp_path, {}, owner + 1)
     assert find(tmp_path, {}, owner).path == str(path)
+
+
+def test_a_place_where_this_user_may_not_look_has_no_file(tmp_path: Path) -> None:
+    closed = tmp_path / ("x" * 300)  # of which no system says that it is not there
+    assert find(closed, {"HOME": str(closed)}, os.geteuid()) == Settings()

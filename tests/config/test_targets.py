@@ -123,3 +123,8 @@ def test_a_source_that_may_not_look_is_an_error_of_ours(tmp_path: Path) -> None:
 
     with pytest.raises(TargetError, match="cannot be read: Permission denied"):
         source_for(str(tmp_path), [Source("x", "x", fits, collect)])
+
+
+def test_a_hypervisor_that_this_user_may_not_look_at_is_one(tmp_path: Path) -> None:
+    closed = tmp_path / ("x" * 300)  # of which no system says that it is not there
+    assert local(closed) == str(closed / "etc/pve")

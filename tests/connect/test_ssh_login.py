@@ -163,8 +163,11 @@ def test_too_many_keys_are_told(user: Client, tmp_path: Path) -> None:
             connect(server.place, user)
 
 
-def test_agent_that_is_gone_is_no_obstacle(user: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SSH_AUTH_SOCK", str(user.directory / "gone"))
+@pytest.mark.parametrize("gone", ["gone", "x" * 300])  # the latter as where nobody may look
+def test_agent_that_is_gone_is_no_obstacle(
+    user: Client, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(user.directory / gone))
     configure_agent(user)
     with serving(user) as server:
         assert works(connect(server.place, user))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 from unmask.checks._check import Check, Surroundings, note, ok
 from unmask.model.checkup import Remark
@@ -43,6 +44,13 @@ def _proxmox(around: Surroundings) -> Iterator[Remark]:
 
 def _libvirt(around: Surroundings) -> Iterator[Remark]:
     folder = around.root / "var/run/libvirt"
+    try:
+        yield from _sockets(folder)
+    except OSError:  # the folder may not be looked into
+        yield note("libvirt", f"{folder} is closed to this user", "run unmask as root")
+
+
+def _sockets(folder: Path) -> Iterator[Remark]:
     whole = [folder / name for name in SOCKETS if (folder / name).exists()]
     if any(os.access(path, os.R_OK | os.W_OK) for path in whole):
         yield ok("libvirt", "its socket can be used: unmask audit reads qemu:///system")

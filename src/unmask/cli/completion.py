@@ -9,6 +9,7 @@ import typer
 import typer.completion
 
 from unmask.cli.terminal import put
+from unmask.errors import UsageError
 
 PROGRAM = "unmask"
 VARIABLE = "_UNMASK_COMPLETE"
@@ -57,9 +58,16 @@ def show(shell: Shell | None) -> None:
 def install_for(shell: Shell | None) -> None:
     """Install completion for the current user and end."""
     if shell:
-        _, path = typer.completion.install(  # type: ignore[attr-defined]
-            shell=shell.value, prog_name=PROGRAM, complete_var=VARIABLE
-        )
-        Path(path).write_text(script(shell), encoding="utf-8")
+        try:
+            _, path = typer.completion.install(  # type: ignore[attr-defined]
+                shell=shell.value, prog_name=PROGRAM, complete_var=VARIABLE
+            )
+            Path(path).write_text(script(shell), encoding="utf-8")
+        except (OSError, RuntimeError) as error:  # the latter where nobody knows a home
+            why = getattr(error, "strerror", None) or error
+            raise UsageError(
+                f"completion for {shell} cannot be installed: {why}; print it with "
+                f"--show-completion {shell}"
+            ) from error
         put(f"completion for {shell} is in {path}; it works in new shells\n")
         raise typer.Exit

@@ -49,10 +49,10 @@ def write_all(texts: Sequence[tuple[Path, str]], mode: int = PUBLIC) -> None:
     path = Path()
     try:
         for path, text in texts:
-            if _is_file(path):
+            if is_file(path):
                 drafts.append(_Draft.made(path, text.encode(), mode))
         for path, text in texts:
-            if not _is_file(path):
+            if not is_file(path):
                 _write_to(path, text.encode())
         for draft in drafts:
             path = draft.path
@@ -67,12 +67,16 @@ def write_all(texts: Sequence[tuple[Path, str]], mode: int = PUBLIC) -> None:
         draft.forget()
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
     """Return whether a path is a file, or will be: what is there and is none is written to.
 
     A file that a shell has opened is none: to take its place would lose what else is written there.
+    Where this user may not look it is one, and to write it says why that cannot be.
     """
-    return _opened(path) is None and (path.is_file() or not path.exists())
+    try:
+        return _opened(path) is None and (path.is_file() or not path.exists())
+    except OSError:
+        return True
 
 
 def _opened(path: Path) -> int | None:
@@ -131,7 +135,7 @@ def check(paths: Iterable[Path]) -> None:
             raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
         if why:
             raise UsageError(f"{path}: cannot be written: {why}")
-        if target in seen and _is_file(path):
+        if target in seen and is_file(path):
             same = "" if seen[target] == path else f" (it is {seen[target]})"
             raise UsageError(f"{path}{same}: two reports cannot be one file: name another")
         seen[target] = path

@@ -45,7 +45,7 @@ class Shown:
         Raises:
             UsageError: It cannot.
         """
-        if self.output and (self.output.is_file() or not self.output.exists()):
+        if self.output and files.is_file(self.output):
             self.show(document)
 
     def show(self, document: FixDocument) -> None:

@@ -130,10 +130,21 @@ def find(directory: Path, environment: Mapping[str, str], user: int) -> Settings
         UsageError: A file is there that somebody else could have written, or that is wrong.
     """
     for path in _places(directory, environment):
-        if path.is_file():
+        if _is_file(path):
             _check_owner(path, user)
             return load(path)
     return Settings()
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether there is a file; where this user may not look, there is none for this user.
+
+    `su` and `runuser` leave the home of the one who called them in HOME.
+    """
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _places(directory: Path, environment: Mapping[str, str]) -> list[Path]:

@@ -53,11 +53,22 @@ def _bare(address: str, settings: Settings) -> Target:
 
 def local(root: Path) -> str:
     """Return the target that this machine is: a Proxmox VE node, a libvirt host, or ""."""
-    if (root / "etc/pve/nodes").is_dir():
+    if _is_there(root / "etc/pve/nodes"):
         return str(root / "etc/pve")
-    if any((root / "var/run/libvirt" / name).exists() for name in _SOCKETS):
+    if any(_is_there(root / "var/run/libvirt" / name) for name in _SOCKETS):
         return "qemu:///system"
     return ""
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether something is there; where this user may not look, reading it will say so."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def source_for(target: str, sources: Sequence[Source]) -> Source:

@@ -139,7 +139,7 @@ class Door:
     def _agent(self, attempt: _Attempt) -> Any:
         """Return the agent, None where there is none."""
         socket = os.environ.get("SSH_AUTH_SOCK", "")
-        if not self.settings.agent or not Path(socket).is_socket():
+        if not self.settings.agent or not _is_socket(Path(socket)):
             return None
         seconds = self.seconds()
         late = TargetError(f"the SSH agent did not answer within {round(seconds, 1):g} s")
@@ -238,3 +238,11 @@ def _public(path: str) -> list[str]:
             return stream.read(16384).split()[1:2]
     except OSError:
         return []
+
+
+def _is_socket(path: Path) -> bool:
+    """Return whether there is a socket that this user can see: `su` leaves that of its caller."""
+    try:
+        return path.is_socket()
+    except OSError:
+        return False
