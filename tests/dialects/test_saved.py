@@ -140,7 +140,7 @@ def test_a_subject_that_appears_twice_is_refused(what: str) -> None:
         ('{"schema": "unmask.inventory/2"}', "use the unmask that wrote it"),
         ('{"schema": "unmask.inventory/1", "hosts": [], "hosts": []}', "'hosts' appears twice"),
         ("[" * 100_000, "nested too deeply"),
-        ('{"schema": "unmask.inventory/1"', "delimiter"),
+        ('{"schema": "unmask.inventory/1"', "no JSON from line 1, column 32 on"),
     ],
 )
 def test_text_that_is_no_inventory_is_refused(text: str, message: str) -> None:

@@ -41,6 +41,8 @@ SECRETS = (
     "wg show wg0 private-key; sed -n 2p /etc/ssl/private/unmask.key;"
     " sed -n 4p /etc/ssh/ssh_host_ed25519_key"
 )
+PATIENT = ("--parallel", "1", "--guest-timeout", "300")
+"""An emulated guest shares its processor with the tests beside it: one at a time."""
 STAMP = "/var/tmp/unmask-stamp"
 CHANGED = (
     f"find / -xdev -newer {STAMP} ! -type d ! -path '/var/log/*' ! -path '/var/lib/systemd/*'"
@@ -115,13 +117,12 @@ def _audits(libvirtd: Libvirtd, guests: dict[str, BootedGuest], place: Path) -> 
     # Files of guests are read on the host itself only, where qemu:///system is this daemon.
     here = libvirtd.inside()
     inventory = place / "saved.json"
-    agent = audit(
-        "qemu:///system", "--via", "agent,disk", "--save", str(inventory), through=tuple(here)
-    )
+    ways = ("--via", "agent,disk", "--save", str(inventory))
+    agent = audit("qemu:///system", *ways, *PATIENT, through=tuple(here))
     answers = []
     for user in ("root", "auditor"):
         config = configured(guests, user, place / f"{user}.toml")
-        answers.append(audit(libvirtd.uri, "--via", "ssh", "--config", str(config)))
+        answers.append(audit(libvirtd.uri, "--via", "ssh", "--config", str(config), *PATIENT))
     cpuinfo = {label: guest.ssh("cat /proc/cpuinfo") for label, guest in guests.items()}
     changed = {label: guest.ssh(CHANGED, check=False) for label, guest in guests.items()}
     secrets = [line for guest in guests.values() for line in guest.ssh(SECRETS).split()]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from unmask.errors import UsageError
-from unmask.report._text import clean
+from unmask.report._text import clean, shorten
 
 PLAIN_WIDTH = 120
 """Columns of a report that goes to a file or a pipe."""
@@ -38,11 +38,14 @@ def say(text: str) -> None:
 def progress(text: str) -> None:
     """Show how far something is in one line of a terminal; "" takes it away again.
 
-    Where standard error is closed, or its terminal has gone, nobody is there to be told.
+    With blanks and no escape sequence, which a terminal may not know. Where standard error is
+    closed, or its terminal has gone, nobody is there to be told.
     """
     try:
         if sys.stderr is not None and sys.stderr.isatty():
-            sys.stderr.write(f"\r\x1b[K{clean(text)}")
+            # A terminal that has not been told its size says 0.
+            room = max((os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1, 8)
+            sys.stderr.write(f"\r{shorten(clean(text), room):<{room}}" + "\r" * (not text))
             sys.stderr.flush()
     except OSError:
         abandon(sys.stderr)
