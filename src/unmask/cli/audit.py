@@ -25,6 +25,7 @@ from unmask.cli import (
 )
 from unmask.cli.collecting import Asked
 from unmask.cli.started import started
+from unmask.config.settings import Target
 from unmask.dialects import saved
 from unmask.engine import accepted, document
 from unmask.engine.accepted import Acceptance
@@ -147,10 +148,18 @@ def run(  # noqa: PLR0913 - a command's options are its parameters
         )
         if reporting.moves(wanted):
             report = document.with_moves(report, plugins.load("unmask.rules", "RULE", Rule))
+    report = _called(report, targets)
     _remark(report, acceptances)
     reporting.write(report, wanted)
     failed = read.exit_code
     raise typer.Exit(failed or document.exit_code(report, fail_on.severity, strict=strict))
+
+
+def _called(report: Document, targets: Sequence[Target]) -> Document:
+    """Return the report with what its targets are called, which finds their logins again."""
+    names = {target.address: target.name or target.address for target in reversed(targets)}
+    called = tuple(names[address] for address in report.run.targets)
+    return replace(report, run=replace(report.run, called=called))
 
 
 def _remark(report: Document, acceptances: Sequence[Acceptance]) -> None:

@@ -23,6 +23,9 @@ class Run:
     targets: tuple[str, ...]
     complete: bool
     """False where a target could not be read or a gap or skip is left."""
+    called: tuple[str, ...] = ()
+    """What a command line calls each target: its name in the configuration, else its address; none
+    where that is all addresses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,7 @@ class _Words:
 
     def __init__(self, document: Document) -> None:
         self.targets = document.run.targets
+        self.called = document.run.called or self.targets
         guests = [case.guest for case in document.cases]
         self.apart = len(self.targets) > 1
         self.counts = Counter(key for guest in guests for key in set(self._keys(guest)))
@@ -102,10 +103,14 @@ class _Words:
 
     def target(self, case: GuestCase) -> str:
         """Return the target that the guest was read from, or a word in its place."""
-        near = [target for target in self.targets if _within(case.guest.location, target)]
+        near = [
+            called
+            for target, called in zip(self.targets, self.called, strict=True)
+            if _within(case.guest.location, target)
+        ]
         found = near[0] if len(near) == 1 else ""
         if len(self.targets) == 1:
-            found = self.targets[0]
+            found = self.called[0]
         return shlex.quote(found) if found and clean(found, CUT) == found else TARGET
 
     def guest(self, case: GuestCase) -> str:
