@@ -6,6 +6,7 @@ import unicodedata
 
 import pytest
 
+from unmask.report._grid import Layout, draw, fit
 from unmask.report._text import LISTED, called, clean, listed, shorten, wrap
 
 
@@ -103,3 +104,25 @@ def test_a_word_without_joints_is_broken_and_ends() -> None:
     assert wrap("x" * 100, 40) == ["x" * 40, "x" * 40, "x" * 20]
     assert wrap("a " + "x" * 50, 40) == ["a", "x" * 40, "x" * 10]
     assert "".join(wrap("/" * 100, 40)) == "/" * 100
+
+
+WIDE = "\u6f22\u5b57" * 30
+
+
+def columns(text: str) -> int:
+    """Return the columns that a terminal needs for these texts."""
+    return sum(2 if char in WIDE else 1 for char in text)
+
+
+@pytest.mark.parametrize("width", range(30, 80, 7))
+def test_letters_of_two_columns_are_counted_as_two(width: int) -> None:
+    lines = wrap(f"{WIDE[:10]} and {WIDE[:10]} or {WIDE[:8]} {WIDE[:4]}", width, "  - ", "    ")
+    assert max(map(columns, lines)) <= width
+    assert "".join("".join(lines).split()).count("\u6f22") == 16
+    layout = Layout({"GUEST": 8, "CPU": 8}, ())
+    table = {"GUEST": [WIDE, "a", f"b{WIDE}"], "CPU": ["kvm64", WIDE[:6], "x"]}
+    drawn = draw(fit(table, width, layout), lambda _, cell: cell)
+    assert max(map(columns, drawn)) <= width
+    begins = {columns(line) - columns(line.rpartition("  ")[2]) for line in drawn}
+    assert len(begins) == 1
+    assert not any("\0" in line for line in (*lines, *drawn))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tabulate import tabulate
 
-from unmask.report._text import shorten
+from unmask.report._text import FILL, filled, shorten
 
 GAP = 2
 """Columns between two columns of a table."""
@@ -49,13 +49,17 @@ def fit(table: Table, width: int, layout: Layout) -> Table:
 def draw(table: Table, paint: Callable[[str, str], str]) -> list[str]:
     """Return the table's lines; `paint` is given heading and cell and adds colour or nothing."""
     columns = [
-        (heading, "-" * _column(heading, column), *(paint(heading, cell) for cell in column))
+        (
+            heading,
+            "-" * _column(heading, column),
+            *(filled(paint(heading, cell)) for cell in column),
+        )
         for heading, column in table.items()
     ]
     # As rows: tabulate would pad its own headers by two columns that we do not have.
     rows = zip(*columns, strict=True)
     text = tabulate(rows, tablefmt="plain", disable_numparse=True, stralign="left")
-    return [line.rstrip() for line in text.splitlines()]
+    return [line.replace(FILL, "").rstrip() for line in text.splitlines()]
 
 
 def same(column: Sequence[str]) -> bool:
@@ -69,7 +73,7 @@ def without(table: Table, heading: str) -> Table:
 
 
 def _column(heading: str, cells: Sequence[str]) -> int:
-    return max(len(heading), *map(len, cells))
+    return max(len(heading), *(len(filled(cell)) for cell in cells))
 
 
 def _width(table: Table) -> int:
@@ -89,6 +93,14 @@ def _shrunk(table: Table, width: int, shrinkable: Mapping[str, int]) -> Table:
             break
         widths[max(can, key=widths.__getitem__)] -= 1
     return {
-        heading: [shorten(cell, widths[heading]) for cell in column]
+        heading: [_shortened(cell, widths[heading]) for cell in column]
         for heading, column in table.items()
     }
+
+
+def _shortened(cell: str, width: int) -> str:
+    """Return a cell of at most so many columns."""
+    text = filled(cell)
+    if text[width - 3 : width - 2] == FILL and len(text) > width:  # the cut halves a letter
+        width -= 1
+    return shorten(text, width).replace(FILL, "")

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 LIMIT = 2000
 """Characters of one text that are printed unless the caller says less."""
+FILL = "\0"
+"""Stands for the second column of a letter, while a text is fitted; cleaned text has none."""
 LISTED = 12
 """Items that are named one by one; a report that names all is the JSON one."""
 
@@ -64,6 +66,19 @@ def called(subject: str, name: str) -> str:
     return subject if same else f"{subject} {name}"
 
 
+def filled(text: str) -> str:
+    """Return cleaned text with a `FILL` behind each letter that takes two columns of a terminal.
+
+    So its length is its width, for whoever counts characters. East Asian letters and emoji are such
+    (Unicode Standard Annex 11); of a letter's accents nothing is known here.
+    """
+    if text.isascii():
+        return text
+    return "".join(
+        f"{char}{FILL}" if unicodedata.east_asian_width(char) in "WF" else char for char in text
+    )
+
+
 def listed(items: Sequence[str], most: int = LISTED) -> str:
     """Return "a, b, c", with no more than `most` items named and the rest counted."""
     more = len(items) - most
@@ -78,9 +93,10 @@ def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> lis
     rest = " " * len(first) if rest is None else rest
     if not width:
         return [(first + clean(text)).rstrip()]
-    wrapper = _Wrapper(max(width, 20), initial_indent=first, subsequent_indent=rest)
+    wrapper = _Wrapper(max(width, 20), initial_indent=filled(first), subsequent_indent=filled(rest))
     wrapper.break_on_hyphens = False
-    return wrapper.wrap(clean(text)) or [first.rstrip()]
+    lines = wrapper.wrap(filled(clean(text)))
+    return [line.replace(FILL, "") for line in lines] or [first.rstrip()]
 
 
 class _Wrapper(textwrap.TextWrapper):
