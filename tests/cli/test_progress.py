@@ -85,8 +85,18 @@ def test_what_takes_long_is_told_and_taken_away(
     assert max(map(len, screen.split("\r"))) < 80
 
 
-def test_nothing_is_told_where_nobody_looks(big: Path) -> None:
+def test_what_was_written_is_told_to_who_waits(big: Path, tmp_path: Path) -> None:
+    page, data = tmp_path / "a.md", tmp_path / "b.csv"
+    words = ("--format", f"markdown={page}", "--format", f"csv={data}")
+    output, screen = shown("audit", *words, str(big))
+    assert output == ""
+    assert f"unmask: wrote {page}, {data}" in screen
+    assert page.exists()
+
+
+def test_nothing_is_told_where_nobody_looks(big: Path, tmp_path: Path) -> None:
     assert unmask("audit", str(big)).errors == ""
+    assert unmask("audit", str(big), "--output", str(tmp_path / "a.md")).errors == ""
 
 
 def test_what_is_quick_or_asks_somebody_is_not_interrupted(

@@ -111,6 +111,8 @@ def write(document: Document, asked: Sequence[Wanted]) -> None:
         made = [(item.path, item.form.render(document, columns)) for item in asked if item.path]
         files.write_all(made)
         shown = [_shown(document, item.form) for item in asked if item.path is None]
+    if made and terminal.watched():
+        terminal.say(f"wrote {', '.join(str(path) for path, _ in made)}")
     for text in shown:
         terminal.put(text)
 

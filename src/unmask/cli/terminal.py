@@ -35,6 +35,11 @@ def say(text: str) -> None:
         abandon(sys.stderr)
 
 
+def watched() -> bool:
+    """Return whether standard error is a terminal, where somebody may wait for a word."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def progress(text: str) -> None:
     """Show how far something is in one line of a terminal; "" takes it away again.
 
@@ -42,7 +47,7 @@ def progress(text: str) -> None:
     closed, or its terminal has gone, nobody is there to be told.
     """
     try:
-        if sys.stderr is not None and sys.stderr.isatty():
+        if sys.stderr is not None and watched():
             # A terminal that has not been told its size says 0.
             room = max((os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1, 8)
             sys.stderr.write(f"\r{shorten(clean(text), room):<{room}}" + "\r" * (not text))
@@ -58,7 +63,7 @@ def working(text: str) -> Iterator[None]:
     For work that says nothing of itself and asks nobody anything; where standard error is no
     terminal nothing is shown.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not watched():
         yield
         return
     over, began = threading.Event(), time.monotonic()

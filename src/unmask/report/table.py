@@ -1,4 +1,4 @@
-"""The report for people: a glance table, then findings with what to do, then what is not sure."""
+"""The report for people: a glance table, findings, what is not sure, then what to do."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _page(document: Document, width: int, paint: Paint, detail: Detail) -> str:
         *_glance.glance(document, width, paint),
         *_workloads.section(document, width, paint, detail),
         *_findings.section(document, width, paint, detail),
-        *_to_do.section(document, width, paint, detail),
         *_unread.section(document, width, paint, detail),
+        *_to_do.section(document, width, paint, detail),  # near the end, which a terminal shows
         "",
         *wrap(summary(document), width),
     ]
