@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -76,10 +77,15 @@ def _worst(
     worst = [finding for finding in findings if finding.problem.severity == severity]
     for load in _slow(case) if case else ():
         for finding in worst:
-            about = finding.code.startswith(ENCRYPTION)
-            if about and load.workload.name and load.workload.name in finding.problem.message:
+            if finding.code.startswith(ENCRYPTION) and _names(finding, load.workload.name):
                 return finding, load
     return worst[0], None
+
+
+def _names(finding: Finding, name: str) -> bool:
+    """Return whether a finding's sentence has the name, and not only as a part of another."""
+    whole = rf"(?<![\w/.-]){re.escape(name)}(?![\w/-])"
+    return bool(name) and re.search(whole, finding.problem.message) is not None
 
 
 def _slow(case: GuestCase) -> Iterator[JudgedWorkload]:
