@@ -103,7 +103,7 @@ CASES = [
     Case(2, "diff nofile nofile", "No such file or directory"),
     Case(2, "diff empty j.json", "compare what unmask audit --format json"),
     Case(2, "collect lab", "Missing option '--save'"),
-    Case(2, "collect lab --save nodir/x", "there is no such directory: make it"),
+    Case(2, "collect lab --save nodir/x", "its directory does not exist: make it first"),
     Case(2, "collect lab --save x --site a/b", "cannot be a site's name"),
     # Files that options name.
     Case(2, "audit lab --output dir", "it is a directory: name a file in it"),
