@@ -17,7 +17,7 @@ from unmask.model.difference import (
 )
 from unmask.model.finding import Severity, Skip
 from unmask.model.inventory import Gap
-from unmask.report._text import called, clean
+from unmask.report._text import called, clean, reasoned
 
 MOST = 40
 """Lines of one part; of more, the first ones. The JSON report has all."""
@@ -68,10 +68,10 @@ def parts(difference: Difference, *, every: bool) -> tuple[Part, ...]:
         ("Guests, nodes and clusters", (_passing(item) for item in difference.passings)),
         ("CPUs", (_cpu(item) for item in difference.cpus)),
         ("Encrypted workloads", _workloads(difference)),
-        ("Could not be read any more", (Entry("", (g.subject,), _why(g)) for g in came)),
-        ("Could not be checked any more", (Entry(s.code, (s.subject,), _why(s)) for s in lost)),
-        ("Can be read again", (Entry("", (g.subject,), _why(g)) for g in filled)),
-        ("Can be checked again", (Entry(s.code, (s.subject,), _why(s)) for s in made)),
+        ("Could not be read any more", map(_open, came)),
+        ("Could not be checked any more", map(_open, lost)),
+        ("Can be read again", map(_open, filled)),
+        ("Can be checked again", map(_open, made)),
         ("To know", (Entry("", (), note) for note in difference.notes)),
     ]
     return tuple(part for title, entries in found if (part := _part(title, entries)).entries)
@@ -166,5 +166,6 @@ def _workloads(difference: Difference) -> Iterator[Entry]:
         yield Entry("", (called(item.subject, item.name),), said)
 
 
-def _why(item: Gap | Skip) -> str:
-    return f"{item.reason} (needs {item.needs})" if item.needs else item.reason
+def _open(item: Gap | Skip) -> Entry:
+    code = item.code if isinstance(item, Skip) else ""
+    return Entry(code, (item.subject,), reasoned(item.reason, item.needs))

@@ -79,6 +79,11 @@ def filled(text: str) -> str:
     )
 
 
+def reasoned(reason: str, needs: str) -> str:
+    """Return why something is not known, and what would tell: "no login (needs Sys.Audit)"."""
+    return f"{clean(reason)} (needs {clean(needs)})" if needs else clean(reason)
+
+
 def listed(items: Sequence[str], most: int = LISTED) -> str:
     """Return "a, b, c", with no more than `most` items named and the rest counted."""
     more = len(items) - most

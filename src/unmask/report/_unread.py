@@ -15,7 +15,7 @@ from unmask.model.reading import Known, Missing
 from unmask.model.report import Document
 from unmask.report._detail import HOW, Detail
 from unmask.report._paint import Paint
-from unmask.report._text import clean, listed, shorten, wrap
+from unmask.report._text import clean, listed, reasoned, shorten, wrap
 
 REMARKS = (RemarkKind.UNRESOLVED, RemarkKind.NOTE)
 """Remarks that no rule turns into a finding."""
@@ -48,7 +48,7 @@ def _gaps(gaps: Sequence[Gap], names: int) -> Iterator[str]:
     """Yield a text for each reason, so that a node's hundred guests do not make a hundred."""
     for (reason, needs), same in gaps_alike(gaps).items():
         subjects = listed([clean(gap.subject) for gap in same], names)
-        yield f"{subjects}: {_why(reason, needs)}"
+        yield f"{subjects}: {reasoned(reason, needs)}"
 
 
 def gaps_alike(gaps: Iterable[Gap]) -> dict[tuple[str, str], list[Gap]]:
@@ -111,7 +111,7 @@ def _skips(skips: Sequence[Skip], names: int) -> Iterator[str]:
     for (reason, needs), alike in sorted(grouped.items()):
         codes = ", ".join(sorted({skip.code for skip in alike}))
         subjects = listed(sorted({clean(skip.subject, 120) for skip in alike}), names)
-        yield f"{codes} for {subjects}: {_why(reason, needs)}"
+        yield f"{codes} for {subjects}: {reasoned(reason, needs)}"
 
 
 def _remarks(guests: Iterable[Guest], names: int) -> Iterator[str]:
@@ -136,7 +136,3 @@ def _accepted(accepted: Sequence[Accepted]) -> Iterator[str]:
         until = f" (until {item.expires})" if item.expires else ""
         subject = clean(item.finding.subject, 120)
         yield f"{item.finding.code} {subject}: {clean(item.reason)}{until}"
-
-
-def _why(reason: str, needs: str) -> str:
-    return f"{clean(reason)} (needs {clean(needs)})" if needs else clean(reason)

@@ -13,7 +13,7 @@ from unmask.model.reading import Known
 from unmask.model.report import Document
 from unmask.report._html import marks
 from unmask.report._html.labels import NAME, Labels, Ref, sentence
-from unmask.report._text import clean
+from unmask.report._text import clean, reasoned
 
 ALONE = "Hosts of no cluster"
 SAME_KNOWN = "those of these nodes that are known can give the same"
@@ -170,8 +170,7 @@ def _row(
     why, source = "", ""
     cells: tuple[str, ...] = ()
     if isinstance(place, UnknownNode):
-        needs = f" (needs {place.needs})" if place.needs else ""
-        why = sentence(place.reason + needs)
+        why = sentence(reasoned(place.reason, place.needs))
     else:
         source = SOURCES[place.source]
         cells = tuple(_word(place, flag) for part in flags for flag in part)

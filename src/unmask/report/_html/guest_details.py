@@ -11,7 +11,7 @@ from unmask.model.reading import Known, Missing
 from unmask.report import _workloads
 from unmask.report._html.labels import Ref, sentence
 from unmask.report._html.loads import Load, load
-from unmask.report._text import clean, listed
+from unmask.report._text import clean, listed, reasoned
 
 STEPS = 12
 LOADS = 40
@@ -93,5 +93,4 @@ def _inside(case: GuestCase) -> str:
 
 def _unread(case: GuestCase) -> Iterator[str]:
     for item in case.unread:
-        needs = f" (needs {item.needs})" if item.needs else ""
-        yield sentence(f"{item.kind}: {item.reason}{needs}")
+        yield sentence(f"{item.kind}: {reasoned(item.reason, item.needs)}")
