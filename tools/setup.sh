@@ -116,6 +116,8 @@ find_missing() {
     need mandoc has mandoc
     need zsh has zsh
     need jq has jq
+    need iproute2 has ss
+    need procps has pgrep
     need dpkg has dpkg-deb
     need lintian has lintian
     need buildah has buildah

@@ -187,7 +187,7 @@ def drip(connection: socket.socket) -> None:
     ("talk", "said"),
     [
         (echo, "no handshake|does not speak TLS"),
-        (hang_up, "closes the connection"),
+        (hang_up, "closes the connection|broke off"),  # in or between two of our words
         (web_page, "does not speak TLS"),
         (flood, "no handshake|does not speak TLS|connection was lost"),
         (records_without_end, "no handshake|sends more than"),

@@ -84,7 +84,8 @@ class Libvirtd:
     def inside(self, *argv: str) -> list[str]:
         """Return the command line that runs `argv` where `qemu:///system` is this daemon."""
         enter = ("nsenter", f"--target={self.init}", "--mount", "--pid", "--root")
-        return peers.as_root(*enter, *argv)
+        # Where the tests run in a chroot, entering leaves the working directory outside of it.
+        return peers.as_root(*enter, "env", f"--chdir={Path.cwd()}", *argv)
 
     def virsh(self, *argv: str, stdin: str = "", timeout: float = 120) -> str:
         return peers.run(
